@@ -108,6 +108,49 @@ def test_a_file_that_says_something_else_is_edited(fixed: Fixed, line: str) -> N
     assert fixed({"train.py": f"{line}\n{RECIPE}"}, "train.py").keys() == {"train.py"}
 
 
+CONSTANT = RECIPE.replace("\n\ndef", "\nMAPPING = True\n\n\ndef").replace(
+    '"torch_dist"', '"fsdp_dtensor"\n    cfg.dist.use_tp_pp_dp_mapping = MAPPING'
+)
+SHOWN = {
+    "in a README": {"README.md": "```python\n>>> import train\n>>> train.MAPPING\nTrue\n\n```\n"},
+    "in its docstring": {"train.py": f'"""Recipes.\n\n>>> MAPPING\nTrue\n"""\n\n{CONSTANT}'},
+}
+
+
+@pytest.mark.parametrize("files", SHOWN.values(), ids=SHOWN)
+def test_a_constant_that_a_doctest_shows_stays(fixed: Fixed, files: dict[str, str]) -> None:
+    files = {"train.py": CONSTANT, **files}
+    assert fixed(files, "train.py") == {"train.py": files["train.py"].replace("= MAPPING", "= False")}
+
+
+@pytest.mark.parametrize("code", ["train.OTHER\nTrue", "train.MAPPING\n<flag>", "print(train.MAPPING, 1)\nTrue 1"])
+def test_a_doctest_of_something_else_holds_nothing_back(fixed: Fixed, code: str) -> None:
+    files = {"train.py": CONSTANT, "README.md": f">>> import train\n>>> {code}\n"}
+    assert fixed(files, "train.py") == {"train.py": CONSTANT.replace("MAPPING = True", "MAPPING = False")}
+
+
+def test_a_setting_that_a_doctest_shows_stays(fixed: Fixed) -> None:
+    shown = ">>> from train import train\n>>> train().checkpoint.ckpt_format\n'torch_dist'\n"
+    assert fixed({"train.py": RECIPE, "docs/guide.rst": shown}, "train.py") == {}
+
+
+YAML = (
+    "_target_: megatron.bridge.training.config.ConfigContainer\ndist: {use_megatron_fsdp: true}\n"
+    "ddp:\n  use_megatron_fsdp: true\n  average_in_collective: false\n"
+    "checkpoint:\n  save: /c\n  load: /c\n  ckpt_format: torch_dist\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_fixed"),
+    [({"const": "torch_dist"}, False), ({"enum": ["torch", "torch_dist"]}, False), ({"type": "string"}, True)],
+)
+def test_a_value_that_a_schema_asks_for_stays(fixed: Fixed, said: dict[str, object], is_fixed: bool) -> None:
+    schema = {"properties": {"checkpoint": {"properties": {"ckpt_format": said}}}}
+    files = {"conf.yaml": YAML, "schema.json": json.dumps(schema)}
+    assert (fixed(files, "conf.yaml") == {"conf.yaml": YAML.replace("torch_dist", "fsdp_dtensor")}) is is_fixed
+
+
 @pytest.mark.parametrize("marker", ["file", "folder"], ids=["a submodule", "a clone"])
 def test_a_file_of_another_repository_stays(fixed: Fixed, tmp_path: Path, marker: str) -> None:
     files = {

@@ -16,8 +16,8 @@ _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
 
-QUOTING = (".txt", ".lock", ".patch", ".diff")
-"""Endings of prose that may quote a file: its digest, or lines of it."""
+QUOTING = (".txt", ".lock", ".patch", ".diff", ".md", ".rst")
+"""Endings of prose that may quote a file: its digest, lines of it, or a value."""
 
 LINK = "\0"
 """Beginning of the text of a link, which goes on with the path that it leads to."""

@@ -94,7 +94,7 @@ class EditUsers:
             return link
         if other := _other_repository(edit.span.path, request):
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
-        if pin := pin_of(self, request, edit):
+        if pin := pin_of(self, request, edit, settings):
             return pin
         match kind_of(edit.span.path):
             case "python":

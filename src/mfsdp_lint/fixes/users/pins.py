@@ -1,20 +1,23 @@
-"""Texts that say what a whole file is, or some lines of it: its digest, a patch, a comparison, a generator's note.
+"""Texts that say what a file is, or lines of it: a digest, a patch, a comparison, a doctest, a schema, a generator.
 
 They hold an edit back in whatever language the file is written. An edit elsewhere in it may leave a patch as it is.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import is_python, kind_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
@@ -31,10 +34,12 @@ _FILE = re.compile(r"^\+\+\+ (?P<path>[^\t\n]+).*\n", re.MULTILINE)
 _HUNK = re.compile(r"^@@ [^\n]*\n(?P<lines>(?:[ +\\-][^\n]*(?:\n|\Z)|\n)*)", re.MULTILINE)
 _COMPARING = re.compile(r"^.*(?<!git )\b(?:cmp|diff)[ (].*", re.MULTILINE)
 """A line that compares files, or the output of one that it starts."""
+_DOCTEST = re.compile(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
+_CONSTANT = re.compile(r"(\w+)[ \t]*[:=]")
 _NAMES = re.compile(r"(?<![\w./-])[\w./-]*\w\.\w+")
 
 
-def pin_of(users: EditUsers, request: FixRequest, edit: Edit) -> str:
+def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
     """Return a text that no longer holds once the edit is made, as "SHA256SUMS has the digest of train.sh"; "" for
     none.
     """
@@ -57,7 +62,9 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit) -> str:
         for other, said in users.search(each, (name,)).items():
             if _is_compared(users, said, name):
                 return f"{other} compares {name}"
-    return ""
+    if is_python(path):
+        return _doctest(users, request, edit, settings)
+    return _schema(users, request, path, settings) if kind_of(path) == "yaml" else ""
 
 
 def _digests(path: str) -> Iterator[str]:
@@ -96,4 +103,53 @@ def _is_compared(users: EditUsers, text: str, name: str) -> bool:
         is_meant = any(os.path.basename(each) == name for each in names)
         if is_meant and not all(any(each.endswith(f"/{other}") for each in recipes) for other in names):
             return True
+    return False
+
+
+def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return a text with a doctest that shows the old value of a setting, or of the constant that is edited."""
+    path, text = edit.span.path, users.texts(edit.span.path)
+    line = text.split("\n")[edit.span.line - 1]
+    names = [each.rpartition(".")[2] for each in settings]
+    names += [found[1]] if (found := _CONSTANT.match(line)) else []
+    word = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    values = (need.variant.value(each) for need in request.needs for each in settings)
+    old = {str(each.value) for each in values if isinstance(each, Known)}
+    module = os.path.splitext(os.path.basename(path))[0]
+    for other, said in {path: text, **users.search(path, (module,), quoting=True)}.items():
+        for each in _DOCTEST.finditer(said):
+            if each["shown"].strip("'\"") in old and word.search(each["code"]):
+                return f"a doctest of {other} shows the old value"
+    return ""
+
+
+def _schema(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
+    """Return a JSON schema that refuses the new value of a setting."""
+    for setting, new in ((each, need.set[each]) for need in request.needs for each in settings if each in need.set):
+        words = setting.split(".")
+        for other, said in users.search(path, ("properties", *words)).items():
+            if other.endswith(".json") and _refuses(_json(said), words, new):
+                return f"{other} has another value"
+    return ""
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuses(schema: object, words: Sequence[str], new: Plain) -> bool:
+    """Tell whether a schema, or a part of it, has another constant for a setting."""
+    waiting = [(schema, tuple(words))]
+    while waiting:
+        node, rest = waiting.pop()
+        match node:
+            case {"const": only} if not rest and only != new:
+                return True
+            case {"enum": list(all_of)} if not rest and new not in all_of:
+                return True
+            case {"properties": {**properties}} if rest:
+                waiting += ((each, rest[1:] if name == rest[0] else tuple(words)) for name, each in properties.items())
     return False
