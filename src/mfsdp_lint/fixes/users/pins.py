@@ -44,8 +44,8 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
     none.
     """
     path, text = edit.span.path, users.texts(edit.span.path)
-    if said := _GENERATED.search("\n".join(text.split("\n", _HEAD)[:_HEAD])):
-        return f'{path} says "{said["said"].strip()[:60]}"'
+    if note := _GENERATED.search("\n".join(text.split("\n", _HEAD)[:_HEAD])):
+        return f'{path} says "{note["said"].strip()[:60]}"'
     name = os.path.basename(path)
     for digest in _digests(path):
         for other in users.search(path, (digest,), quoting=True):
