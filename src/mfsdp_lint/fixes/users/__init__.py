@@ -16,7 +16,6 @@ from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
 from mfsdp_lint.fixes.plan import Plan, Texts
-from mfsdp_lint.fixes.users.pins import pin_of
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_under, way_behind
 from mfsdp_lint.inputs.mentions import LINK
@@ -94,6 +93,8 @@ class EditUsers:
             return link
         if other := _other_repository(edit.span.path, request):
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
+        from mfsdp_lint.fixes.users.pins import pin_of
+
         if pin := pin_of(self, request, edit, settings):
             return pin
         match kind_of(edit.span.path):
