@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
@@ -287,6 +288,14 @@ BEHIND = {
         '«setattr(cfg.dist, "use_megatron_fsdp", True)»\n',
         'setattr(cfg.dist, "use_megatron_fsdp", True)\ncfg.checkpoint.ckpt_format = "f"\n',
     ),
+    "behind several targets": (
+        "«cfg.dist.use_megatron_fsdp = cfg.ddp.use_megatron_fsdp = True»\n",
+        'cfg.dist.use_megatron_fsdp = cfg.ddp.use_megatron_fsdp = True\ncfg.checkpoint.ckpt_format = "f"\n',
+    ),
+    "behind a row of targets": (
+        "«cfg.ddp.use_megatron_fsdp, cfg.dist.use_megatron_fsdp = True, True»\n",
+        'cfg.ddp.use_megatron_fsdp, cfg.dist.use_megatron_fsdp = True, True\ncfg.checkpoint.ckpt_format = "f"\n',
+    ),
     "by the name of the whole, behind an alias": (
         "def r(cfg):\n    d = cfg.dist\n    «d.use_megatron_fsdp = True»\n",
         'def r(cfg):\n    d = cfg.dist\n    d.use_megatron_fsdp = True\n    cfg.checkpoint.ckpt_format = "f"\n',
@@ -343,9 +352,25 @@ def test_nothing_is_assigned_through_a_name_that_is_not_certain(text: str) -> No
 )
 def test_assign_at_the_end_of_a_function(before: str, wanted: str | None) -> None:
     file, origin = read(before)
-    scope = python.scope_of(file, origin)
-    assert scope is not None
-    assert after(file, assigning.assign_at_end(file, scope, [(FORMAT, "f")])) == wanted
+    assert after(file, python.PythonEdits(file).assign_at_end(origin, [(FORMAT, "f")])) == wanted
+
+
+WAYS = {
+    "one that ends before": "def r(on):\n  if not on:\n    return cfg\n  «x = 1»\n  @return cfg\n",
+    "another branch": "def r(on):\n  if on:\n    «x = 1»\n    @return cfg\n  else:\n    return cfg\n",
+    "behind what ends it": "def r(on):\n  if on:\n    «x = 1»\n    @return cfg\n  return cfg\n",
+    "another case": "def r(on):\n  match on:\n    case 1:\n      «x = 1»\n    case 2:\n      return c\n  @return cfg\n",
+    "two ways on": "def r(on):\n  «x = 1»\n  if on:\n    @return cfg\n  @return cfg\n",
+    "back in a loop": "def r(all):\n  for on in all:\n    if on:\n      @return cfg\n    «x = 1»\n  @return cfg\n",
+    "what handles an error": "def r():\n  try:\n    «x = 1»\n  except E:\n    @return cfg\n  @return cfg\n",
+}
+
+
+@pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
+def test_assign_at_the_end_of_those_ways_on_which_a_statement_is(text: str) -> None:
+    file, origin = read(text.replace("@", ""))
+    wanted = re.sub(r"( +)@", r'\1cfg.checkpoint.ckpt_format = "f"\n\1', text).replace("«", "").replace("»", "")
+    assert after(file, python.PythonEdits(file).assign_at_end(origin, [(FORMAT, "f")])) == wanted
 
 
 RETURNED = {

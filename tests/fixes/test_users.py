@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from mfsdp_lint.cli import main
+from tests.fixes.conftest import Fixed
 
 LAUNCH = "torchrun --nproc_per_node 8 pretrain_gpt.py"
 REST = "--use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
 GOOD = f"{LAUNCH} --use-megatron-fsdp {REST} --ckpt-format fsdp_dtensor"
 NAME = "CUDA_DEVICE_MAX_CONNECTIONS"
 EXPORT = f"export {NAME}=1\n"
-
-Fixed = Callable[..., dict[str, str]]
-
-
-@pytest.fixture
-def fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fixed:
-    """The files that `--fix` changes in a repository, and their new texts; twice, which has to change nothing more."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-
-    def fix(files: Mapping[str, str], *lint: str) -> dict[str, str]:
-        for path, text in files.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(text)
-        found: list[dict[str, str]] = []
-        for _ in range(2):
-            main(["--no-cache", "--target-bridge", "0.3.1", "--fix", *lint])
-            now = {path: (tmp_path / path).read_text() for path in files}
-            found.append({path: text for path, text in now.items() if text != files[path]})
-        capsys.readouterr()
-        assert found[0] == found[1]
-        return found[0]
-
-    return fix
-
 
 SOURCING = {
     "another script": ("b.sh", f". ./env.sh\n{LAUNCH} --tensor-model-parallel-size 2\n"),
@@ -56,6 +31,30 @@ def test_a_variable_stays_where_somebody_else_sources_it(fixed: Fixed, path: str
     files = {"env.sh": EXPORT, "a.sh": f"source env.sh\n{GOOD}\n", path: text}
     changed = fixed(files, "a.sh", "env.sh")
     assert changed.keys() == {"a.sh"}
+
+
+WRITTEN = ["--ckpt-format $FMT", '--ckpt-format "${FMT}"', "--ckpt-format=$FMT", "--ckpt-format \\\n  $FMT"]
+
+
+@pytest.mark.parametrize("words", WRITTEN)
+def test_a_command_says_the_value_itself_where_somebody_else_has_the_variable(fixed: Fixed, words: str) -> None:
+    files = {
+        "env.sh": "FMT=torch_dist\n",
+        "a.sh": f". ./env.sh\n{LAUNCH} --use-megatron-fsdp {REST} --save /c {words} --bf16\n",
+        "b.sh": f". ./env.sh\n{LAUNCH} --save /c --ckpt-format $FMT\n",
+    }
+    said = words.replace("${FMT}", "fsdp_dtensor").replace("$FMT", "fsdp_dtensor")
+    assert fixed(files, ".") == {"a.sh": files["a.sh"].replace(words, said)}
+
+
+@pytest.mark.parametrize("word", ["$COMMON", "--ckpt-format ${FMT:-torch_dist}"])
+def test_a_flag_is_added_where_words_of_others_or_a_default_decide(fixed: Fixed, word: str) -> None:
+    files = {
+        "env.sh": 'FMT=torch_dist\nCOMMON="--seed 1 --ckpt-format torch_dist"\n',
+        "a.sh": f". ./env.sh\n{LAUNCH} --use-megatron-fsdp {REST} --save /c {word}\n",
+        "b.sh": f". ./env.sh\n{LAUNCH} --save /c --ckpt-format $FMT $COMMON\n",
+    }
+    assert fixed(files, ".") == {"a.sh": f"{files['a.sh'].rstrip()} --ckpt-format fsdp_dtensor\n"}
 
 
 def test_a_variable_is_taken_out_where_nobody_else_has_it(fixed: Fixed) -> None:
@@ -227,6 +226,24 @@ def test_every_way_to_a_recipes_end_is_fixed(fixed: Fixed) -> None:
     changed = fixed({"base.py": base, "train.py": train.format("", "")}, "train.py")
     said = changed["train.py"].replace("'", '"')
     assert said == train.format(f"        {line}", f"    {line}")
+
+
+TURNED_ON = {
+    "by several targets": "cfg.dist.use_megatron_fsdp = cfg.ddp.use_megatron_fsdp = True",
+    "by the names of a section": "vars(cfg.ddp).update(use_megatron_fsdp=True)",
+}
+
+
+@pytest.mark.parametrize("line", TURNED_ON.values(), ids=TURNED_ON)
+def test_the_way_on_which_a_feature_is_off_stays(fixed: Fixed, line: str) -> None:
+    imports = "from megatron.bridge.training.pretrain import pretrain\n"
+    off = "\n\nclass Sharding:\n    def __init__(self, on=False):\n        self.on = on\n\n    def to(self, cfg):\n"
+    off += "        if not self.on:\n            return cfg\n"
+    rest = f"        {line}\n        cfg.checkpoint.ckpt_format = 'fsdp_dtensor'\n        return cfg\n\n\n"
+    rest += "pretrain(Sharding(on=True).to(llama3_8b_pretrain_config()), None)\n"
+    (changed,) = fixed({"train.py": UPSTREAM + imports + off + rest}, "train.py").values()
+    assert changed.startswith(UPSTREAM + imports + off)
+    assert changed.count("average_in_collective") == 1
 
 
 def test_a_comment_inside_of_a_value_stays(fixed: Fixed) -> None:
@@ -504,7 +521,7 @@ def test_a_setting_that_callers_choose_is_not_overruled_in_the_helper(fixed: Fix
 )
 def test_a_variable_of_a_script_stays_where_it_is_used_otherwise(fixed: Fixed, head: str, rest: str) -> None:
     changed = fixed({"a.sh": f"{head}\n{BAD} $F\n{rest}\n"}, "a.sh")
-    assert changed == {"a.sh": f"{head}\n{BAD} $F --ckpt-format fsdp_dtensor\n{rest}\n"}
+    assert changed == {"a.sh": f"{head}\n{BAD} fsdp_dtensor\n{rest}\n"}
 
 
 def test_nothing_is_put_between_a_flag_and_its_value(fixed: Fixed) -> None:

@@ -77,6 +77,13 @@ def test_what_is_noticed(script: str, found: list[tuple[str, int, int]]) -> None
     assert kinds == [kind for kind, _, _ in found]
 
 
+@pytest.mark.parametrize(("between", "line"), [(" ", None), (" \\\n", 1)], ids=["one line", "two lines"])
+def test_a_duplicate_says_where_the_flag_stood_before(between: str, line: int | None) -> None:
+    script = f"{HEAD} --ckpt-format torch{between}--ckpt-format fsdp_dtensor\n"
+    ((notice,),) = (each.notices for each in read_shell("train.sh", script).recipes)
+    assert notice.facts == {"value": "fsdp_dtensor", "earlier": "torch", "line": line}
+
+
 @pytest.mark.parametrize(
     "script",
     [

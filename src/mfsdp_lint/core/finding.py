@@ -21,7 +21,7 @@ Stage = Literal["startup", "wrap", "first-step", "save", "load", "never"]
 Safety = Literal["safe", "unsafe"]
 
 HELD_BACK = "held back: "
-"""How `Finding.no_fix` begins where another user of the text keeps a fix from being made; that user follows."""
+"""How `Finding.no_fix` begins where a rule's fix is not made; the reason follows, as who else uses the text."""
 
 IsLinted = Callable[[str], bool]
 """A test of a path: true for the files that the user asked to lint."""

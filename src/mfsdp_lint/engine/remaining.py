@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 
-from mfsdp_lint.core.finding import Finding, Fix
+from mfsdp_lint.core.finding import HELD_BACK, Finding, Fix
 from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judgement, Linter
@@ -155,7 +155,9 @@ def _why_not(cause: FindingGroup, judge: Linter, reasons: Mapping[str, str]) -> 
         return SILENCED
     if there := _decided_elsewhere(cause):
         return f"the text that decides it is in {there}, which was not named"
-    return reasons.get(cause.finding.fingerprint) or cause.no_fix or NO_FIX
+    if reason := reasons.get(cause.finding.fingerprint):
+        return f"{HELD_BACK}{reason.removeprefix(HELD_BACK)}"
+    return cause.no_fix or NO_FIX
 
 
 def where_it_holds(

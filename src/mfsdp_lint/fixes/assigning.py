@@ -8,8 +8,10 @@ configuration that it is given, behind its last statement.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
+from operator import itemgetter
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit
@@ -25,6 +27,7 @@ from mfsdp_lint.fixes.statements import (
     insert_after,
     insert_before,
     inside,
+    leads_to,
     loop_around,
     walk_scope,
 )
@@ -113,11 +116,9 @@ def target_of(file: PythonFile, statement: Statement, anchor: Origin, setting: s
     Where the statement names a part only (`ddp = cfg.ddp; ddp.use_megatron_fsdp = True`), that part's settings are
     written through it, and others through the function's name for the whole. None if that is not certain.
     """
-    steps = _steps(file, statement.node, file.document.range(anchor.point)[0])
     words = setting.split(".")
-    matched = 0
-    while matched < min(len(steps), len(words)) and steps[matched].name == words[-1 - matched]:
-        matched += 1
+    every = _steps(file, statement.node, file.document.range(anchor.point)[0])
+    matched, steps = max(((_matched(each, words), each) for each in every), key=itemgetter(0), default=(0, []))
     wanted = path.split(".")
     for depth in range(matched, 0, -1):
         inner = steps[depth - 1].inner
@@ -128,6 +129,12 @@ def target_of(file: PythonFile, statement: Statement, anchor: Origin, setting: s
         return _spell(file.source(inner), wanted[known:], styles, usual_quote(file))
     whole = name_of_whole(file, statement.scope, statement.start, (wanted[0], words[0]))
     return None if whole is None else f"{whole}.{path}"
+
+
+def _matched(steps: Sequence[PathStep], words: Sequence[str]) -> int:
+    """Count the steps that are the last words of a setting."""
+    pairs = zip(steps, reversed(words), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0].name == pair[1], pairs))
 
 
 def name_of_whole(file: PythonFile, scope: Scope, before: int, sections: Sequence[str]) -> str | None:
@@ -186,18 +193,32 @@ def _goes_on(last: ast.stmt) -> bool:
     return True
 
 
-def _steps(file: PythonFile, node: ast.stmt, point: int) -> list[PathStep]:
-    """Return the steps from the name that the statement sets up to the configuration's; empty if none is plain."""
+def _steps(file: PythonFile, node: ast.stmt, point: int) -> list[list[PathStep]]:
+    """Return the steps from each name that the statement sets up to the configuration's; empty if none is plain."""
     match node:
-        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-            start, end = file.range(value)
-            inside = _keywords(file, value, point) if start <= point < end else []
-            if inside is None:
-                return []
-            return [PathStep(name, "attribute", None) for name in inside[:0:-1]] + _attached(inside[:1], target)
+        case ast.Assign(targets=targets, value=value):
+            pass
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            targets = [target]
         case ast.Expr(value=ast.Call(func=ast.Name("setattr"), args=[owner, ast.Constant(str(name)), _])):
-            return [PathStep(name, "attribute", owner), *_unroll(owner)]
-    return []
+            return [[PathStep(name, "attribute", owner), *_unroll(owner)]]
+        case _:
+            return []
+    start, end = file.range(value)
+    inside = _keywords(file, value, point) if start <= point < end else []
+    if inside is None:
+        return []
+    within = [PathStep(name, "attribute", None) for name in inside[:0:-1]]
+    every = (each for target in targets for each in _single(target))
+    return [within + _attached(inside[:1], target) for target in every]
+
+
+def _single(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _single(each)
+    else:
+        yield target
 
 
 def _attached(outermost: list[str], target: ast.expr) -> list[PathStep]:
@@ -351,8 +372,13 @@ def assign_after_where(
     return _inserted(file, new, written, partial(insert_after, file, place))
 
 
-def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
-    """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
+def assign_at_end(
+    file: PythonFile, scope: Scope, new: Assignments, behind: Statement | None = None
+) -> list[Edit] | None:
+    """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be.
+
+    A `return` to which no way leads from the statement `behind` stays as it is.
+    """
 
     def written(name: str) -> list[str | None]:
         return [assignment_line(file, path, value, lambda path: f"{name}.{path}") for path, value in new]
@@ -360,11 +386,13 @@ def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit
     if ends := final_returns(file, scope):
         edits: list[Edit] = []
         for statement, name in ends:
+            if behind is not None and not leads_to(file, behind, statement):
+                continue
             more = _inserted(file, new, written(name), partial(insert_before, file, statement))
             if more is None:
                 return None
             edits += (each for each in more if each not in edits)
-        return edits
+        return edits or None
     if unnamed := unnamed_return(file, scope):
         return _inserted(file, new, written(unnamed[1]), partial(assign_to_name, file, *unnamed))
     if changed := given_configuration(file, scope):

@@ -138,9 +138,13 @@ class PythonEdits(Editable):
         return assign_after_where(self.file, anchor, setting, switch, new, old)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
-        """Assign in front of the final `return` of the function that begins at the line, or else contains it."""
-        function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
-        return assign_at_end(self.file, function, new) if function else None
+        """Assign in front of the final `return` of the function that begins at the line, or else contains it: then of
+        those ways alone on which the line is.
+        """
+        if function := _function_at(self.file, scope.span.line):
+            return assign_at_end(self.file, function, new)
+        place = statement_of(self.file, scope)
+        return assign_at_end(self.file, place.scope, new, place) if place else None
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
         """Write the name of the setting `meant` where `origin` assigns to `path`, if that stands there once."""
@@ -214,12 +218,6 @@ def open_python(path: str, text: str) -> PythonEdits | None:
     """Open a Python file for editing; None if it does not parse."""
     file = parse(path, text)
     return PythonEdits(file) if file else None
-
-
-def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
-    """Find the function that `origin` lies in."""
-    place = statement_of(file, origin)
-    return place.scope if place else None
 
 
 def _function_at(file: PythonFile, line: int) -> Scope | None:

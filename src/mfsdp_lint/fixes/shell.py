@@ -66,6 +66,8 @@ _DECLARING = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-\w+)*\s+\Z")
 _GIVEN_BY = re.compile(r"(?<!\S)(?:-e|--env|-x)[ =][\"']?\Z")
 """Options of containers and of MPI that pass one variable."""
 _ENV = re.compile(r"(?<![\w/.-])env[ \t]+\Z")
+_VARIABLE = re.compile(r"(?:[ \t]|\\\n)*\"?(?P<word>\$(?:[A-Za-z_]\w*|\{\w+\}))(?![^\s;&|)\"'])")
+"""A variable behind a flag, by which its value is written."""
 _ENDED = re.compile(r"[ \t]*(?:[\"';&|)\n]|\Z)")
 _COMMENT = re.compile(r"[ \t]+#.*")
 _CONTINUED = re.compile(r"[ \t]*\\$")
@@ -91,8 +93,13 @@ class ShellEdits(Editable):
         if origin.focus is not None and origin.focus != origin.span:  # which may lie in another file
             return self._word(*self.document.range(origin.focus), value)
         start, end = self.document.range(origin.span)
-        if given := _GIVEN.match(self.document.text, start, end):
-            return self._word(given.end(), end, value)
+        given = _GIVEN.match(self.document.text, start, end)
+        if given or _lacks_value(self.document.text[start:end], path):
+            behind = given.end() if given else end
+            variable = _VARIABLE.match(self.document.text, behind)
+            if variable and (word := bare(value)) is not None:
+                return [self.document.edit(*variable.span("word"), word)]
+            return self._word(behind, end, value)
         if path.startswith(ENVIRONMENT) or not self.document.text.startswith("-", start):
             return None
         text = next(flags_for(path, value), None)

@@ -118,6 +118,23 @@ def loop_around(file: PythonFile, statement: Statement) -> Statement | None:
         block = max(within, key=lambda each: (each[0].lineno, each[0].col_offset))
 
 
+def leads_to(file: PythonFile, first: Statement, last: Statement) -> bool:
+    """Tell whether a way may lead from one simple statement of a function to another."""
+    block: Sequence[ast.stmt] = first.scope.body
+    around: list[tuple[ast.stmt, Sequence[ast.stmt]]] = []
+    while not around or around[-1][0] is not first.node:
+        index = bisect_right(block, first.start, key=lambda node: file.range(node)[0]) - 1
+        around.append((block[index], block[index + 1 :]))
+        block = next((each for each in blocks(block[index]) if first.node.lineno <= (each[-1].end_lineno or 0)), [])
+    for node, rest in reversed(around):
+        again = [] if isinstance(node, ast.If | ast.Match | ast.With | ast.AsyncWith) else [node]
+        if any(start <= last.start < end for start, end in map(file.range, [*rest, *again])):
+            return True
+        if any(isinstance(each, ast.Return | ast.Raise) for each in rest):
+            return False
+    return False
+
+
 def insert_after(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:
     """Insert statements behind the line that `statement` is on, indented as it is; one edit for each.
 

@@ -9,12 +9,15 @@ from functools import lru_cache
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany, size_of
-from mfsdp_lint.inputs.discover import PROSE, written_folders, written_links
+from mfsdp_lint.inputs.discover import PROSE, is_under, written_folders, written_links
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
 _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
+
+QUOTING = (".txt", ".lock", ".patch", ".diff", ".md", ".rst")
+"""Endings of prose that may quote a file: its digest, lines of it, or a value."""
 
 LINK = "\0"
 """Beginning of the text of a link, which goes on with the path that it leads to."""
@@ -31,11 +34,12 @@ class Mentions:
         self._texts: dict[str, dict[str, str]] = {}
         self._having: dict[tuple[str, str], dict[str, str]] = {}
 
-    def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
+    def files(self, path: str, words: Collection[str], *, quoting: bool = False) -> Mapping[str, str]:
         """Return the other files of a file's repository that have every one of these words, with their texts.
 
-        Outside of any repository, the files below the working directory are asked, if the file is there. Raises
-        TooMany.
+        Outside of any repository, the files below the working directory are asked, if the file is there; of a
+        repository within the one that is worked in, all of that. Files of QUOTING are left out without `quoting`.
+        Raises TooMany.
         """
         own = disk.real(path)
         root = _root(own)
@@ -43,7 +47,11 @@ class Mentions:
         for word in words:
             having = self._with(root, word)
             found = {other: text for other, text in found.items() if other in having}
-        return {shown(other): text for other, text in found.items() if other != own}
+        return {
+            shown(other): text
+            for other, text in found.items()
+            if other != own and (quoting or not other.endswith(QUOTING))
+        }
 
     def _with(self, root: str, word: str) -> dict[str, str]:
         """Return the files of a repository that have a word."""
@@ -70,10 +78,10 @@ _COMMENT = re.compile(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", 
 
 def _root(path: str) -> str:
     folder = os.path.dirname(path)
-    root = repository_above(folder)
+    root, here = repository_above(folder), disk.real(os.curdir)
     if is_project(root):
-        return root
-    here = disk.real(os.curdir)
+        around = repository_above(here)
+        return around if is_under(root, around) and is_project(around) else root
     return here if root.startswith(os.path.join(here, "")) else root
 
 
@@ -82,7 +90,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
     number = size = 0
     for folder, names in written_folders(root):
         for name in names:
-            if name.endswith(PROSE):
+            if name.endswith(PROSE) and not name.endswith(QUOTING):
                 continue
             path = os.path.join(folder, name)
             length = size_of(path)

@@ -44,14 +44,15 @@ def repository_above(folder: str) -> str:
     above = [folder]
     while (parent := os.path.dirname(above[-1])) != above[-1]:
         above.append(parent)
-    for kind in (_holds_repository, is_project):
+    for kind in (holds_repository, is_project):
         for each in above:
             if kind(each):
                 return each
     return folder
 
 
-def _holds_repository(folder: str) -> bool:
+def holds_repository(folder: str) -> bool:
+    """Tell whether a folder is the root of a repository."""
     return disk.exists(os.path.join(folder, REPOSITORY))
 
 

@@ -19,7 +19,7 @@ from mfsdp_lint.fixes.plan import Plan, Texts
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_under, way_behind
 from mfsdp_lint.inputs.mentions import LINK
-from mfsdp_lint.inputs.projects import shown
+from mfsdp_lint.inputs.projects import holds_repository, repository_above, shown
 from mfsdp_lint.readers.registry import kind_of
 
 
@@ -40,6 +40,15 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
     manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
     reason = "" if kept else f"{HELD_BACK}{held[0]}"
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
+
+
+def _other_repository(path: str, request: FixRequest) -> str:
+    """Return the repository of a file where it is not that of the recipes at fault; "" else."""
+    own, *others = (
+        repository_above(os.path.dirname(disk.real(each)))
+        for each in (path, *dict.fromkeys(need.recipe.path for need in request.needs))
+    )
+    return own if holds_repository(own) and any(each != own for each in others) else ""
 
 
 class EditUsers:
@@ -82,6 +91,12 @@ class EditUsers:
     def _of(self, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
         if link := self._link_to(edit.span.path):
             return link
+        if other := _other_repository(edit.span.path, request):
+            return f"{edit.span.path} belongs to another repository ({shown(other)})"
+        from mfsdp_lint.fixes.users.pins import pin_of
+
+        if pin := pin_of(self, request, edit, settings):
+            return pin
         match kind_of(edit.span.path):
             case "python":
                 from mfsdp_lint.fixes.users.python import user_of

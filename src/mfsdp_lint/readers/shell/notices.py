@@ -19,7 +19,7 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import UNKNOWN, Known, Plain, spell
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
@@ -369,8 +369,9 @@ def duplicate_flags(settings: Iterable[Setting], script: Script, path: str) -> I
         if not isinstance(earlier.value, Known) or not isinstance(later.value, Known):
             continue
         if earlier.span.path == later.span.path == path and _in_one_text(script, earlier.span, later.span):
-            said = {"value": spell(later.value.value), "earlier": spell(earlier.value.value)}
-            yield Notice("duplicate-flag", later.span, {**said, "line": earlier.span.line})
+            line = earlier.span.line if earlier.span.line != later.span.line else None
+            said = {"value": later.value.value, "earlier": earlier.value.value, "line": line}
+            yield Notice("duplicate-flag", later.span, said)
 
 
 def _in_one_text(script: Script, first: Span, second: Span) -> bool:

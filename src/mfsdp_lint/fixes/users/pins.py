@@ -1,0 +1,155 @@
+"""Texts that say what a file is, or lines of it: a digest, a patch, a comparison, a doctest, a schema, a generator.
+
+They hold an edit back in whatever language the file is written. An edit elsewhere in it may leave a patch as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from hashlib import md5, sha1, sha256, sha512
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import is_python, kind_of
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.users import EditUsers
+
+_HEAD = 10
+"""Lines in which a file says that it is generated."""
+
+_GENERATED = re.compile(
+    r"^[ \t]*(?:#+|//|\"\"\"|''')[ \t]*(?P<said>.*(?:@generated|\bdo not (?:edit|modify))\b.*"
+    r"|(?:this \w+ (?:is|was) )?(?:(?:auto-?|automatically )generated\b|generated (?:by|from|with)\b).*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FILE = re.compile(r"^\+\+\+ (?P<path>[^\t\n]+).*\n", re.MULTILINE)
+_HUNK = re.compile(r"^@@ [^\n]*\n(?P<lines>(?:[ +\\-][^\n]*(?:\n|\Z)|\n)*)", re.MULTILINE)
+_COMPARING = re.compile(r"^.*(?<!git )\b(?:cmp|diff)[ (].*", re.MULTILINE)
+"""A line that compares files, or the output of one that it starts."""
+_DOCTEST = re.compile(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
+_CONSTANT = re.compile(r"(\w+)[ \t]*[:=]")
+_NAMES = re.compile(r"(?<![\w./-])[\w./-]*\w\.\w+")
+
+
+def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return a text that no longer holds once the edit is made, as "SHA256SUMS has the digest of train.sh"; "" for
+    none.
+    """
+    path, text = edit.span.path, users.texts(edit.span.path)
+    if note := _GENERATED.search("\n".join(text.split("\n", _HEAD)[:_HEAD])):
+        return f'{path} says "{note["said"].strip()[:60]}"'
+    name = os.path.basename(path)
+    for digest in _digests(path):
+        for other in users.search(path, (digest,), quoting=True):
+            return f"{other} has the digest of {name}"
+    first, last = (
+        edit.span.line,
+        edit.span.end_line - (edit.span.end_column == 1 and edit.span.end_line > edit.span.line),
+    )
+    for other, said in users.search(path, (name,), quoting=True).items():
+        if any(start <= last and first <= end for start, end in _patched(said, path, text)):
+            return f"{other} is a patch of these lines of {name}"
+    for each in dict.fromkeys((path, *(need.recipe.path for need in request.needs))):
+        name = os.path.basename(each)
+        for other, said in users.search(each, (name,)).items():
+            if _is_compared(users, said, name):
+                return f"{other} compares {name}"
+    if is_python(path):
+        return _doctest(users, request, edit, settings)
+    return _schema(users, request, path, settings) if kind_of(path) == "yaml" else ""
+
+
+def _digests(path: str) -> Iterator[str]:
+    """Yield the digests of a file as it is on the disk."""
+    try:
+        data = disk.read(path)
+    except (OSError, ValueError):
+        return
+    for kind in (sha256, md5, sha1, sha512):
+        yield kind(data, usedforsecurity=False).hexdigest()
+
+
+def _patched(patch: str, path: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of a file that a patch expects as they are, where it can be applied."""
+    files = list(_FILE.finditer(patch))
+    lines = text.split("\n")
+    for number, file in enumerate(files):
+        below = file["path"].partition("/")[2] or file["path"]
+        if not os.path.abspath(path).endswith(f"/{below}"):
+            continue
+        end = files[number + 1].start() if number + 1 < len(files) else len(patch)
+        for hunk in _HUNK.finditer(patch, file.end(), end):
+            old = [each[1:] for each in hunk["lines"].split("\n") if each[:1] in (" ", "-")]
+            for start in range(len(lines) - len(old) + 1):
+                if old and lines[start : start + len(old)] == old:
+                    yield start + 1, start + len(old)
+
+
+def _is_compared(users: EditUsers, text: str, name: str) -> bool:
+    """Tell whether a text compares a file, or its output, with another one that is no recipe here: that does not get
+    the same edit.
+    """
+    recipes = [f"/{recipe.path}" for recipe in users.recipes]
+    for found in _COMPARING.finditer(uncommented(text)):
+        names = [each.lstrip("./") for each in _NAMES.findall(found[0])]
+        is_meant = any(os.path.basename(each) == name for each in names)
+        if is_meant and not all(any(each.endswith(f"/{other}") for each in recipes) for other in names):
+            return True
+    return False
+
+
+def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return a text with a doctest that shows the old value of a setting, or of the constant that is edited."""
+    path, text = edit.span.path, users.texts(edit.span.path)
+    line = text.split("\n")[edit.span.line - 1]
+    names = [each.rpartition(".")[2] for each in settings]
+    names += [found[1]] if (found := _CONSTANT.match(line)) else []
+    word = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    values = (need.variant.value(each) for need in request.needs for each in settings)
+    old = {str(each.value) for each in values if isinstance(each, Known)}
+    module = os.path.splitext(os.path.basename(path))[0]
+    for other, said in {path: text, **users.search(path, (module,), quoting=True)}.items():
+        for each in _DOCTEST.finditer(said):
+            if each["shown"].strip("'\"") in old and word.search(each["code"]):
+                return f"a doctest of {other} shows the old value"
+    return ""
+
+
+def _schema(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
+    """Return a JSON schema that refuses the new value of a setting."""
+    for setting, new in ((each, need.set[each]) for need in request.needs for each in settings if each in need.set):
+        words = setting.split(".")
+        for other, said in users.search(path, ("properties", *words)).items():
+            if other.endswith(".json") and _refuses(_json(said), words, new):
+                return f"{other} has another value"
+    return ""
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuses(schema: object, words: Sequence[str], new: Plain) -> bool:
+    """Tell whether a schema, or a part of it, has another constant for a setting."""
+    waiting = [(schema, tuple(words))]
+    while waiting:
+        node, rest = waiting.pop()
+        match node:
+            case {"const": only} if not rest and only != new:
+                return True
+            case {"enum": list(all_of)} if not rest and new not in all_of:
+                return True
+            case {"properties": {**properties}} if rest:
+                waiting += ((each, rest[1:] if name == rest[0] else tuple(words)) for name, each in properties.items())
+    return False
