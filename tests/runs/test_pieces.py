@@ -207,3 +207,28 @@ def test_a_file_that_is_wrong_is_where_it_says_so(project: Project, found: Found
 def test_the_environment_that_is_wrong_is_where_it_is_exported(found: Found) -> None:
     launch = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{START} {GOOD}\n"
     assert "jobs/run.sh:1:36: warning MFSDP501" in found(launch)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        ("for name in BAD & os.environ.keys():\n        del os.environ[name]", False),
+        ("for name in BAD.intersection(os.environ):\n        del os.environ[name]", False),
+        ("for name in [name for name in os.environ if name in BAD]:\n        del os.environ[name]", False),
+        ('for name in list(os.environ):\n        if name.startswith("CUDA"):\n            del os.environ[name]', False),
+        ("os.environ.clear()", False),
+        ('os.environ |= {name: "8" for name in BAD}', False),
+        ("saved = dict(os.environ)\n    os.environ.clear()\n    os.environ.update(saved)", True),
+        ('for name in BAD & {"HOME"}:\n        del os.environ[name]', True),
+        ("for name in os.environ:\n        print(name)", True),
+    ],
+)
+def test_a_variable_that_the_program_may_take_away_is_not_what_is_exported(
+    project: Project, found: Found, change: str, is_told: bool
+) -> None:
+    text = f"import os\n{RECIPE}".replace(
+        "main():\n", f'main():\n    BAD = {{"CUDA_DEVICE_MAX_CONNECTIONS"}}\n    {change}\n'
+    )
+    project.write("recipes/llama.py", text)
+    launch = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{START} {GOOD}\n"
+    assert any("MFSDP501" in each for each in found(launch)) is is_told

@@ -343,8 +343,10 @@ def _set_item(interp: Interpreter, holder: ListObject, key: Object, value: Objec
 def delete_entry(interp: Interpreter, holder: Object, key: Object) -> None:
     """Run `del holder[key]`."""
     holder, key = interp.settle(holder), plain_key(interp, key)
-    if is_environment(holder):
+    if is_environment(holder) and hashable(key):
         interp.put(interp.path.environment, key, None)
+    elif is_environment(holder):
+        forget_reachable(interp, interp.path.environment)
     elif isinstance(holder, DictObject):
         if not hashable(key):
             forget_reachable(interp, holder)
