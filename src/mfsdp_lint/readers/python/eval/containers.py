@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -159,7 +160,11 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
     if isinstance(key, slice):
         raise Raised("TypeError", "unhashable type: 'slice'")  # from Python 3.12 on it is a KeyError
     if not hashable(key):
-        return selected(interp, holder, key, entries_of(interp, holder))
+        found = selected(interp, holder, key, entries_of(interp, holder))
+        if type(found) is Choice and isinstance(key, Unknown) and isinstance(node, ast.Subscript):
+            if FACTORY not in holder.writes and found.options == tuple(holder.fields.values()):
+                found.by = key, ast.unparse(node.slice), tuple(holder.fields)
+        return found
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
