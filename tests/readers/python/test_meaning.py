@@ -65,6 +65,7 @@ DECIDED = {
     "deleted entries on an undone way keep the order": "if probe():\n        cfg.model.table.pop('a')\n        raise ValueError\n    cfg.model.size = list(cfg.model.table)",
     "converted before it is padded": "cfg.model.size = f'{1!s:4}{1:4}'",
     "a cached function gives the same object": "cfg.model.layers = shared()\n    shared().append(9)",
+    "names of a module are a set": "cfg.model.size = sorted({'shared', 'nowhere'} & globals().keys())",
     "a default is worked out where its function is defined": "cfg.model.size = list(numbers)",
 }
 

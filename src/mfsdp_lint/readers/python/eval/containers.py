@@ -48,10 +48,12 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
     StandardObject,
     Unknown,
+    blame,
     identical,
     is_constant,
     is_object,
     is_symbolic,
+    obstacle_of,
     uncertain,
 )
 
@@ -199,6 +201,7 @@ def selected(interp: Interpreter, holder: Object | range, key: Object, items: It
     """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
     found = any_of(interp, items)
     if type(found) is not Choice:
+        blame(found, obstacle_of(holder))
         return found
     question = (QUESTION, "entry", id(holder))
     earlier: Object = key.fields.get(question, MISSING) if isinstance(key, Unknown) else MISSING
@@ -226,6 +229,7 @@ def unseen_entry(interp: Interpreter, holder: DictObject, key: Object, *others: 
     """Return an entry of a dictionary that is not fully known, or one of `others`."""
     objects = [*holder.writes.get(UNKNOWN_KEYS, ()), *filter(is_object, others)]
     found = interp.unknown(str(key))
+    blame(found, obstacle_of(holder))
     return any_of(interp, [*objects, found]) if objects else found
 
 

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import present
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, walked
+from mfsdp_lint.readers.python.eval.unfollowed import why_unknown
 from mfsdp_lint.readers.python.state.calling import (
     BREAK,
     CONTINUE,
@@ -28,7 +29,7 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
 from mfsdp_lint.readers.python.state.truth import join, key_of_option, narrow
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -39,7 +40,6 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     is_object,
-    obstacle_of,
     uncertain,
 )
 
@@ -57,10 +57,7 @@ def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
 
 def _over_unknown(interp: Interpreter, node: Any, frame: Frame, iterable: Object = None) -> Signal:
     """Run a loop over elements that are not known, because of what made the iterable unknown."""
-    found = obstacle_of(iterable)
-    if found is None and isinstance(iterable, ListObject) and frame.module.is_project:
-        found = (frame.module, node.iter, frame.function)
-    outer, interp.obstacle = interp.obstacle, found or interp.obstacle
+    outer, interp.obstacle = interp.obstacle, why_unknown(iterable, node.iter, frame) or interp.obstacle
     try:
         return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
     finally:
@@ -312,6 +309,9 @@ def _havoc_places(interp: Interpreter, mark: int) -> None:
         interp.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
             interp.record(owner, MAY_HAVE_CHANGED, True)
+            interp.record(owner, OBSTACLE, interp.obstacle)
+        elif new is None:
+            interp.put(owner, OBSTACLE, interp.obstacle)
 
 
 def _objects(value: Object) -> list[Object]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, T
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.readers.python.values.markers import IDENTITY, LACKED, LOADED
+from mfsdp_lint.readers.python.values.markers import IDENTITY, LACKED, LOADED, OBSTACLE
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -218,7 +218,23 @@ def obstacle_of(*values: Object) -> Place | None:
             return value.obstacle
         if isinstance(value, Choice) and (found := obstacle_of(*value.options)) is not None:
             return found
+        if isinstance(value, DictObject) and (found := value.writes.get(OBSTACLE)) is not None:
+            return found
+        if isinstance(value, ListObject) and value.items is None and (found := value.fields.get(OBSTACLE)) is not None:
+            return found
     return None
+
+
+def blame(value: Object, obstacle: Place | None) -> None:
+    """Give a new value that is not known, or whose contents are not, its obstacle, where it has none."""
+    if obstacle is None or obstacle_of(value) is not None:
+        return
+    if isinstance(value, Unknown):
+        value.obstacle = obstacle
+    elif isinstance(value, DictObject):
+        value.writes[OBSTACLE] = obstacle
+    elif isinstance(value, ListObject):
+        value.fields[OBSTACLE] = obstacle
 
 
 class Choice:
