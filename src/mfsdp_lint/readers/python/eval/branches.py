@@ -106,7 +106,7 @@ def undecided(
     no: Callable[[], Signal],
     otherwise: Callable[[], str] | None = None,
 ) -> Signal:
-    """Run both sides of a branch that is not decided; `otherwise` is the text for `no`, by default that text negated."""
+    """Run both sides of a branch that is not decided; `otherwise` is the text for `no`, else the other one negated."""
     mark, born = len(interp.path.journal), interp.clock
     first = _try(interp, value, True, yes, mark)
     second = (None, {}) if no is nothing else _try(interp, value, False, no, mark)

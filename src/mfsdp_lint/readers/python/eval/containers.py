@@ -163,9 +163,10 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
         raise Raised("TypeError", "unhashable type: 'slice'")  # from Python 3.12 on it is a KeyError
     if not hashable(key):
         found = selected(interp, holder, key, entries_of(interp, holder))
-        if type(found) is Choice and isinstance(key, Unknown) and isinstance(node, ast.Subscript):
-            if FACTORY not in holder.writes and found.options == tuple(holder.fields.values()):
-                found.by = key, ast.unparse(node.slice), tuple(holder.fields)
+        is_exact = type(found) is Choice and found.options == tuple(holder.fields.values())
+        if is_exact and FACTORY not in holder.writes and isinstance(node, ast.Subscript):
+            assert type(found) is Choice
+            found.by = (key, ast.unparse(node.slice), tuple(holder.fields)) if isinstance(key, Unknown) else None
         return found
     found = holder.fields.get(key, MISSING)
     if found is MISSING:

@@ -81,9 +81,9 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
         if interp.touched_older(mark, born):
             return _later(interp, node, inner, mark)
         return IteratorObject(found, interp.tick(), kept(error))
-    if isinstance(node, ast.GeneratorExp):
-        if interp.touched_older(mark, born) and exact and not any(map(uncertain, found)):
-            return _later(interp, node, inner, mark)
+    is_deferred = isinstance(node, ast.GeneratorExp) and exact and interp.touched_older(mark, born)
+    if is_deferred and not any(map(uncertain, found)):
+        return _later(interp, node, inner, mark)
     items: Any = found if exact else None
     if isinstance(node, ast.DictComp):
         made = interp.gave[node] = _dict_from_pairs(interp, found, exact)

@@ -211,16 +211,19 @@ def derived(value: Object, *operands: Object) -> Object:
     return value
 
 
-def obstacle_of(*values: Object) -> Place | None:
+def obstacle_of(*values: Object | range) -> Place | None:
     """Return the unfollowed call of the first value that has one: that value is unknown because of it; None if none."""
     for value in values:
-        if isinstance(value, Unknown) and value.obstacle is not None:
-            return value.obstacle
-        if isinstance(value, Choice) and (found := obstacle_of(*value.options)) is not None:
-            return found
-        if isinstance(value, DictObject) and (found := value.writes.get(OBSTACLE)) is not None:
-            return found
-        if isinstance(value, ListObject) and value.items is None and (found := value.fields.get(OBSTACLE)) is not None:
+        found: Place | None = None
+        if isinstance(value, Unknown):
+            found = value.obstacle
+        elif isinstance(value, Choice):
+            found = obstacle_of(*value.options)
+        elif isinstance(value, DictObject):
+            found = value.writes.get(OBSTACLE)
+        elif isinstance(value, ListObject) and value.items is None:
+            found = value.fields.get(OBSTACLE)
+        if found is not None:
             return found
     return None
 
