@@ -91,6 +91,7 @@ FOLDED = {
     "the first of what is imported": "next(hook for hook in tweak)(cfg.ddp)",
     "a sorted list": "sorted([hook for hook in tweak])[0](cfg.ddp)",
     "a table filled in a loop": "table = {}\nfor hook in tweak:\n    table[hook.name] = hook\ntable['x'](cfg.ddp)",
+    "an entry with the name of a package of upstream's": "{hook.name: hook for hook in tweak}['megatron'](cfg.ddp)",
     "a list filled in a loop": "hooks = []\nfor hook in tweak:\n    hooks.append(hook)\nhooks[0](cfg.ddp)",
     "an argument of a function": "apply_all(cfg.ddp, tweak)",
 }

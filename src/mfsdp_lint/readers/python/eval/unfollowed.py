@@ -268,7 +268,7 @@ def unfollowed(
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
     if obstacle is None:
-        obstacle = call_at(name, call.node, call.frame) if blamed else None
+        obstacle = call_at(name if named else "", call.node, call.frame) if blamed else None
     elif is_upstream(obstacle[0]) or not isinstance(obstacle[1], ast.AST):
         obstacle = None
     result = interp.unknown(f"{name}()")
