@@ -84,11 +84,38 @@ def test_a_variable_that_has_to_be_set_is_told_by_its_name(ask: Ask) -> None:
     )
 
 
+FOLDED = {
+    "a loop over classes": "for cls in Base.__subclasses__():\n    if cls.name == 'x':\n        cls().apply(cfg.ddp)",
+    "a list of classes": "[cls for cls in Base.__subclasses__() if cls.name == 'x'][0]().apply(cfg.ddp)",
+    "a dictionary of classes": "{cls.name: cls for cls in Base.__subclasses__()}['x']().apply(cfg.ddp)",
+    "a loop over what is imported": "for hook in tweak.hooks:\n    hook(cfg.ddp)",
+    "a list of what is imported": "[hook for hook in tweak][0](cfg.ddp)",
+    "the first of what is imported": "next(hook for hook in tweak)(cfg.ddp)",
+    "a sorted list": "sorted([hook for hook in tweak])[0](cfg.ddp)",
+    "a table filled in a loop": "table = {}\nfor hook in tweak:\n    table[hook.name] = hook\ntable['x'](cfg.ddp)",
+    "an entry with the name of a package of upstream's": "{hook.name: hook for hook in tweak}['megatron'](cfg.ddp)",
+    "a list filled in a loop": "hooks = []\nfor hook in tweak:\n    hooks.append(hook)\nhooks[0](cfg.ddp)",
+    "an argument of a function": "apply_all(cfg.ddp, tweak)",
+}
+
+
+@pytest.mark.parametrize("statement", FOLDED.values(), ids=FOLDED)
+def test_one_of_what_is_not_known_is_told_however_it_is_taken(ask: Ask, statement: str) -> None:
+    written(statement)
+    with Path("recipe.py").open("a") as file:
+        file.write("\n\nclass Base: ...\n\n\ndef apply_all(cfg, hooks):\n    for hook in hooks:\n        hook(cfg)\n")
+    (message,) = undecided(ask)
+    assert message.startswith("whether Megatron-FSDP is on could not be decided: ")
+
+
 ARGUMENTS = {
     "a parameter": ("cfg.ddp.use_megatron_fsdp = fsdp", "fsdp"),
     "a part of a parameter": ("cfg.ddp.use_megatron_fsdp = args.ddp.fsdp == 1", "args"),
     "a method of a parameter": ('cfg.ddp.use_megatron_fsdp = args.get("fsdp")', "args"),
     "what a parameter changes": ("callback(cfg)", "callback"),
+    "what one of a parameter's elements changes": ("for each in callbacks:\n    each(cfg.ddp)", "callbacks"),
+    "what a list of them changes": ("[each for each in callbacks if each][0](cfg.ddp)", "callbacks"),
+    "what a table of them changes": ("{each.name: each for each in callbacks}['x'](cfg.ddp)", "callbacks"),
     "upstream's own code": (
         "from megatron.bridge.utils.nowhere import choose\ncfg.ddp.use_megatron_fsdp = choose()",
         "",

@@ -207,3 +207,72 @@ def test_a_file_that_is_wrong_is_where_it_says_so(project: Project, found: Found
 def test_the_environment_that_is_wrong_is_where_it_is_exported(found: Found) -> None:
     launch = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{START} {GOOD}\n"
     assert "jobs/run.sh:1:36: warning MFSDP501" in found(launch)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        ("for name in BAD & os.environ.keys():\n        del os.environ[name]", False),
+        ("for name in BAD.intersection(os.environ):\n        del os.environ[name]", False),
+        ("for name in [name for name in os.environ if name in BAD]:\n        del os.environ[name]", False),
+        ('for name in list(os.environ):\n        if name.startswith("CUDA"):\n            del os.environ[name]', False),
+        ("os.environ.clear()", False),
+        ('os.environ |= {name: "8" for name in BAD}', False),
+        ("saved = dict(os.environ)\n    os.environ.clear()\n    os.environ.update(saved)", True),
+        ('for name in BAD & {"HOME"}:\n        del os.environ[name]', True),
+        ("for name in os.environ:\n        print(name)", True),
+    ],
+)
+def test_a_variable_that_the_program_may_take_away_is_not_what_is_exported(
+    project: Project, found: Found, change: str, is_told: bool
+) -> None:
+    text = f"import os\n{RECIPE}".replace(
+        "main():\n", f'main():\n    BAD = {{"CUDA_DEVICE_MAX_CONNECTIONS"}}\n    {change}\n'
+    )
+    project.write("recipes/llama.py", text)
+    launch = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{START} {GOOD}\n"
+    assert any("MFSDP501" in each for each in found(launch)) is is_told
+
+
+PICKED = """\
+import argparse
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+PP = {{1: 1, 2: 2}}
+parser = argparse.ArgumentParser()
+parser.add_argument("--pp", type=int, default=2)
+args = parser.parse_args()
+cfg = llama3_8b_pretrain_config()
+cfg.ddp.use_megatron_fsdp = True
+cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+{}
+pretrain(cfg, forward_step)
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "cfg.model.pipeline_model_parallel_size = args.pp",
+        "cfg.model.pipeline_model_parallel_size = PP[args.pp]",
+        "cfg.model.pipeline_model_parallel_size = 1 if args.pp == 1 else 2",
+        "if args.pp == 2:\n    cfg.model.pipeline_model_parallel_size = 2",
+    ],
+    ids=["the word itself", "an entry of a table", "a conditional expression", "a branch"],
+)
+@pytest.mark.parametrize(
+    ("words", "severity"), [("--pp 1", "warning"), ("--pp 2", "error"), ("", "error"), ("--pp $PP", "error")]
+)
+def test_a_launch_may_pick_what_the_program_has_at_hand(
+    project: Project, capsys: pytest.CaptureFixture[str], lines: str, words: str, severity: str
+) -> None:
+    project.write("train.py", PICKED.format(lines))
+    project.write("run.sh", f"torchrun --nproc_per_node=8 train.py {words}\n")
+    project.lint("--select", "MFSDP350", ".")
+    found = [each for each in capsys.readouterr().out.splitlines() if "train.py" in each]
+    assert [each.split()[1] for each in found] == [severity]
+    assert ("it is fine as run.sh uses it" in found[0]) is (severity == "warning")

@@ -10,7 +10,7 @@ from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
+from mfsdp_lint.core.values import Known, Plain, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.conditions import Site
@@ -511,23 +511,11 @@ def _users(recipe: Recipe, users: Mapping[tuple[str, int], Sequence[Recipe]]) ->
 
 
 def _cures(user: Recipe, hit: RuleMatch, settings: Collection[str], fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
-    return all(hit.rule.code != other.rule.code for other in fired[id(user)]) and any(
-        _says_otherwise(user, path, hit.seen.value(path)) for path in hit.witnesses if path in settings
-    )
-
-
-def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
-    """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
-    said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
-    if launch.kind != "launch":
-        said_in.update(span.path for each in launch.variants if (by := each.origin(path)) for span in by.spans())
-    overrides = launch.command.overrides if launch.command is not None else ()
-    # `group=name` picks one of Hydra's files.
-    picked = tuple(f"/{each.lstrip('+').replace('=', '/', 1)}.yaml" for each in overrides)
-    return bool(launch.variants) and all(
-        isinstance(variant.value(path), Known)
-        and variant.value(path) != value
-        and (origin := variant.origin(path)) is not None
-        and any(span.path in said_in or span.path.endswith(picked) for span in origin.spans())
-        for variant in launch.variants
+    """Tell whether a user of a recipe does not break the rule, as it gives one of these settings another value on every
+    way: by what it writes, or by what that picks in the program.
+    """
+    return bool(user.variants and all(hit.rule.code != other.rule.code for other in fired[id(user)])) and any(
+        all(isinstance(now := each.value(path), Known) and now != hit.variant.value(path) for each in user.variants)
+        for path in hit.witnesses
+        if path in settings
     )

@@ -65,6 +65,7 @@ DECIDED = {
     "deleted entries on an undone way keep the order": "if probe():\n        cfg.model.table.pop('a')\n        raise ValueError\n    cfg.model.size = list(cfg.model.table)",
     "converted before it is padded": "cfg.model.size = f'{1!s:4}{1:4}'",
     "a cached function gives the same object": "cfg.model.layers = shared()\n    shared().append(9)",
+    "names of a module are a set": "cfg.model.size = sorted({'shared', 'nowhere'} & globals().keys())",
     "a default is worked out where its function is defined": "cfg.model.size = list(numbers)",
 }
 
@@ -117,6 +118,7 @@ OPEN = {
     "an entry that a loop may have made": ("table = {}\n    for x in u:\n        table['x'] = x\n    cfg.model.size = 'x' in table", "ints"),
     "an unfollowed call reaches one of several objects": ("other = [7]\n    for n in (1, 2, 3, 4):\n        if (u, n) > (1, n):\n            other = cfg.model.layers = [n]\n    shake(cfg.model)\n    cfg.model.size = other", "int"),
     "a loop that cannot be followed may write the environment": ("cfg.model.size = 2\n    os.environ.pop('NCCL_B', None)\n    for n in counting(u & 3):\n        if probe('x') == n:\n            continue\n        os.environ.setdefault('NCCL_B', 'y')", "int"),
+    "a variable of any name may be gone": ("os.environ['NCCL_B'] = 'x'\n    for n in [n for n in os.environ if n.endswith(u)]:\n        del os.environ[n]\n    cfg.model.size = os.environ.get('NCCL_B')", "str"),
     "unknown elements of tuples are not compared": ("cfg.model.size = (u, 1) < (2, 1)", "int"),
     "what is written to one of two objects": ("cfg.model.size = 0\n    other = u or cfg.model\n    if not u:\n        other.size = 5", "bool"),
     "a way to a default object": ("layers = u or cfg.model.layers\n    layers.append(9)\n    cfg.model.size = layers", "ints"),

@@ -102,6 +102,8 @@ OWN = {
     "taken": ("os.environ['FSDP'] = 'x'", "os.environ.pop('FSDP', 'y')"),
     "present": ("os.environ['FSDP'] = '1'", "'x' if 'FSDP' in os.environ else 'y'"),
     "taken away": ("os.environ['FSDP'] = '1'; del os.environ['FSDP']", "os.environ.get('FSDP', 'x')"),
+    "cleared": ("os.environ['FSDP'] = '1'; os.environ.clear()", "os.environ.get('FSDP', 'x')"),
+    "merged in place": ("os.environ['FSDP'] = '1'; os.environ |= {'FSDP': 'x'}", "os.environ['FSDP']"),
 }
 
 

@@ -112,6 +112,46 @@ def recipe(flags, fsdp):
     assert found[0][0][-1] == "recipe() returns configuration 1 of 2"
 
 
+# -- a loop over the entries of a table ----------------------------------------------------------------------------
+
+ROWS = """\
+ROWS = {
+    "small": {"name": "torch", "fields": {"use_megatron_fsdp": False}},
+    "large": {"name": "fsdp_dtensor", "fields": {"use_megatron_fsdp": True}},
+}
+
+
+def recipe(size):
+    cfg = common()
+    row = ROWS[size]
+    for name, value in %s.items():
+        setattr(cfg.ddp, name, value)
+    cfg.checkpoint.ckpt_format = %s
+    return cfg
+"""
+SMALL_AND_LARGE = [
+    (("size == 'small'",), Known(False), Known("torch")),
+    (("size == 'large'",), Known(True), Known("fsdp_dtensor")),
+]
+
+
+@pytest.mark.parametrize("walked", ["ROWS[size]['fields']", "row['fields']"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        "row['name']",
+        "ROWS[size]['name']",
+        "'fsdp_dtensor' if size == 'large' else 'torch'",
+        "'torch' if size == 'small' else 'fsdp_dtensor'",
+        "'fsdp_dtensor' if row['name'] != 'torch' else 'torch'",
+    ],
+)
+def test_a_loop_over_one_of_several_rows_is_a_variant_each_which_is_of_one_row_throughout(
+    walked: str, other: str
+) -> None:
+    assert ways(recipes(ROWS % (walked, other))["recipe"]) == SMALL_AND_LARGE
+
+
 # -- functools.partial ----------------------------------------------------------------------------------------------
 
 PARTIALS = """\

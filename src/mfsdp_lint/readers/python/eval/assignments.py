@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.variables import is_environment
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -24,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     DictObject,
     EnumMember,
+    External,
     Frame,
     Instance,
     ListObject,
@@ -146,6 +148,9 @@ def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Fra
         return current
     if isinstance(current, DictObject) and isinstance(node.op, ast.BitOr):
         return invoke(interp, Bound("__ior__", current), Call([value], {}, node, frame))
+    if is_environment(current) and isinstance(node.op, ast.BitOr):
+        invoke(interp, External("os.environ.update"), Call([value], {}, node, frame))
+        return current
     if isinstance(current, (DictObject, ListObject)):
         found = binary(interp, type(node.op), current, value)
         if isinstance(current, ListObject) and isinstance(found, ListObject):

@@ -383,8 +383,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
     attribute = lookup(interp, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:
         return _bind(interp, attribute, cls, meta, node, frame)
-    if name == "mro":
-        return Partial(Native("type.mro", LIBRARY["type.mro"]), [cls], {})
+    if name in ("mro", "__subclasses__"):
+        return Partial(Native(f"type.{name}", LIBRARY[f"type.{name}"]), [cls], {})
     if name in OF_OBJECTS:
         return External(f"object.{name}")
     if cls.given_by is not None or may_have_more(interp, cls) or name.startswith("__"):

@@ -99,9 +99,14 @@ def _text(test: ast.expr) -> str:
 
 
 def undecided(
-    interp: Interpreter, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
+    interp: Interpreter,
+    value: Object,
+    text: Callable[[], str],
+    yes: Callable[[], Signal],
+    no: Callable[[], Signal],
+    otherwise: Callable[[], str] | None = None,
 ) -> Signal:
-    """Run both sides of a branch that is not decided."""
+    """Run both sides of a branch that is not decided; `otherwise` is the text for `no`, else the other one negated."""
     mark, born = len(interp.path.journal), interp.clock
     first = _try(interp, value, True, yes, mark)
     second = (None, {}) if no is nothing else _try(interp, value, False, no, mark)
@@ -125,7 +130,7 @@ def undecided(
         return yes() if outcome else no()
     if interp.path.trial or interp.module_level:
         raise CannotJoin
-    return _fork(interp, value, text, yes, no, FORCED_FORK_LIMIT)
+    return _fork(interp, value, text, yes, no, FORCED_FORK_LIMIT, otherwise)
 
 
 def _try(interp: Interpreter, value: Object, outcome: bool, run: Callable[[], Signal], mark: int) -> Any:
@@ -304,13 +309,14 @@ def _fork(
     yes: Callable[[], Signal],
     no: Callable[[], Signal],
     limit: int,
+    otherwise: Callable[[], str] | None = None,
 ) -> Signal:
     position = len(interp.path.taken)
     if position >= limit:
         raise OutOfSteps
     outcome = interp.path.decisions[position] if position < len(interp.path.decisions) else True
-    words = text()
-    interp.path.taken.append((outcome, words if outcome else f"not ({words})"))
+    words = text() if outcome else otherwise() if otherwise else f"not ({text()})"
+    interp.path.taken.append((outcome, words))
     decide(interp, value, outcome)
     return yes() if outcome else no()
 

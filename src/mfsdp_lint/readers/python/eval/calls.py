@@ -45,6 +45,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Super,
     Unknown,
     Write,
+    blame,
     derived,
     obstacle_of,
     uncertain,
@@ -199,6 +200,8 @@ def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Obj
             found = model(interp, call)
             if type(found) is Unknown and found.obstacle is None and abs(found.born) > born:
                 _blame(found, name, call)
+            elif isinstance(found, ListObject) and found.items is None and abs(found.born) > born:
+                blame(found, obstacle_of(*given))
             return found
         arguments = [interp.settle(value) for value in call.arguments]
         call = call.passing(arguments, {key: interp.settle(value) for key, value in call.keywords.items()})

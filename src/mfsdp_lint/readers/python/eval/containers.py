@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -47,10 +48,12 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
     StandardObject,
     Unknown,
+    blame,
     identical,
     is_constant,
     is_object,
     is_symbolic,
+    obstacle_of,
     uncertain,
 )
 
@@ -159,7 +162,12 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
     if isinstance(key, slice):
         raise Raised("TypeError", "unhashable type: 'slice'")  # from Python 3.12 on it is a KeyError
     if not hashable(key):
-        return selected(interp, holder, key, entries_of(interp, holder))
+        found = selected(interp, holder, key, entries_of(interp, holder))
+        is_exact = type(found) is Choice and found.options == tuple(holder.fields.values())
+        if is_exact and FACTORY not in holder.writes and isinstance(node, ast.Subscript):
+            assert type(found) is Choice
+            found.by = (key, ast.unparse(node.slice), tuple(holder.fields)) if isinstance(key, Unknown) else None
+        return found
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
@@ -194,6 +202,7 @@ def selected(interp: Interpreter, holder: Object | range, key: Object, items: It
     """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
     found = any_of(interp, items)
     if type(found) is not Choice:
+        blame(found, obstacle_of(holder))
         return found
     question = (QUESTION, "entry", id(holder))
     earlier: Object = key.fields.get(question, MISSING) if isinstance(key, Unknown) else MISSING
@@ -221,6 +230,7 @@ def unseen_entry(interp: Interpreter, holder: DictObject, key: Object, *others: 
     """Return an entry of a dictionary that is not fully known, or one of `others`."""
     objects = [*holder.writes.get(UNKNOWN_KEYS, ()), *filter(is_object, others)]
     found = interp.unknown(str(key))
+    blame(found, obstacle_of(holder))
     return any_of(interp, [*objects, found]) if objects else found
 
 
@@ -343,8 +353,10 @@ def _set_item(interp: Interpreter, holder: ListObject, key: Object, value: Objec
 def delete_entry(interp: Interpreter, holder: Object, key: Object) -> None:
     """Run `del holder[key]`."""
     holder, key = interp.settle(holder), plain_key(interp, key)
-    if is_environment(holder):
+    if is_environment(holder) and hashable(key):
         interp.put(interp.path.environment, key, None)
+    elif is_environment(holder):
+        forget_reachable(interp, interp.path.environment)
     elif isinstance(holder, DictObject):
         if not hashable(key):
             forget_reachable(interp, holder)

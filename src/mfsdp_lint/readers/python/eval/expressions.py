@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.eval.iteration import (
 )
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, compare, sign
+from mfsdp_lint.readers.python.eval.unfollowed import why_unknown
 from mfsdp_lint.readers.python.state.calling import BUILTINS, EVALUATORS, GeneratorCall, awaited, evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
@@ -43,7 +44,7 @@ from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
 from mfsdp_lint.readers.python.values.bounds import is_small, is_wide
 from mfsdp_lint.readers.python.values.code import Call, plain
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -59,6 +60,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
+    blame,
     derived,
     is_symbolic,
     obstacle_of,
@@ -79,17 +81,18 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
         if interp.touched_older(mark, born):
             return _later(interp, node, inner, mark)
         return IteratorObject(found, interp.tick(), kept(error))
-    if isinstance(node, ast.GeneratorExp):
-        if interp.touched_older(mark, born) and exact and not any(map(uncertain, found)):
-            return _later(interp, node, inner, mark)
-        return IteratorObject(found if exact else None, interp.tick())
+    is_deferred = isinstance(node, ast.GeneratorExp) and exact and interp.touched_older(mark, born)
+    if is_deferred and not any(map(uncertain, found)):
+        return _later(interp, node, inner, mark)
+    items: Any = found if exact else None
     if isinstance(node, ast.DictComp):
         made = interp.gave[node] = _dict_from_pairs(interp, found, exact)
-        return made
-    items: Any = found if exact else None
-    if isinstance(node, ast.SetComp):
-        return make_set(interp, items)
-    return ListObject(items, interp.tick())
+    elif isinstance(node, ast.SetComp):
+        made = make_set(interp, items)
+    else:
+        made = (IteratorObject if isinstance(node, ast.GeneratorExp) else ListObject)(items, interp.tick())
+    blame(made, inner.fields.get(OBSTACLE))
+    return made
 
 
 def _later(interp: Interpreter, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
@@ -136,6 +139,7 @@ def _generate(
     iterable = interp.settle(evaluate(interp, first.iter, frame))
     items = iterable.items if type(iterable) is ListObject else iterate(interp, iterable, frame)
     if items is None:
+        frame.fields[OBSTACLE] = why_unknown(iterable, first.iter, frame)
         return False
     exact = True
     for position, item in enumerate(items):

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import present
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, called, iterate, walked
+from mfsdp_lint.readers.python.eval.unfollowed import why_unknown
 from mfsdp_lint.readers.python.state.calling import (
     BREAK,
     CONTINUE,
@@ -27,8 +28,8 @@ from mfsdp_lint.readers.python.state.calling import (
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.state.truth import join, key_of_option, narrow
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -39,7 +40,6 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     is_object,
-    obstacle_of,
     uncertain,
 )
 
@@ -57,10 +57,7 @@ def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
 
 def _over_unknown(interp: Interpreter, node: Any, frame: Frame, iterable: Object = None) -> Signal:
     """Run a loop over elements that are not known, because of what made the iterable unknown."""
-    found = obstacle_of(iterable)
-    if found is None and isinstance(iterable, ListObject) and frame.module.is_project:
-        found = (frame.module, node.iter, frame.function)
-    outer, interp.obstacle = interp.obstacle, found or interp.obstacle
+    outer, interp.obstacle = interp.obstacle, why_unknown(iterable, node.iter, frame) or interp.obstacle
     try:
         return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
     finally:
@@ -71,7 +68,7 @@ def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Sig
     if isinstance(iterable, GeneratorCall) and iterable.state == "new":
         return _for_generator(interp, node, iterable, frame)
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
-        return _over_one_of(interp, node, iterable.options, frame)
+        return _over_one_of(interp, node, iterable, 0, frame)
     if isinstance(iterable, Instance):
         own = walked(interp, iterable, frame)
         if own is not iterable:
@@ -126,17 +123,29 @@ def _over_iterator(interp: Interpreter, node: Any, iterator: Instance, frame: Fr
     raise CannotJoin
 
 
-def _over_one_of(interp: Interpreter, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
-    """Run a loop over one of several iterables: each is walked on its own."""
-    if len(options) == 1:
-        return _over(interp, node, options[0], frame)
-    question = interp.unknown(ast.unparse(node.iter), not_none=True)
+def _over_one_of(interp: Interpreter, node: Any, iterable: Choice, first: int, frame: Frame) -> Signal:
+    """Run a loop over one of several iterables, from the first that is still meant on: each is walked on its own."""
+    option, behind = iterable.options[first], len(iterable.options) - first - 1
+
+    def walk() -> Signal:
+        narrow(interp, iterable, [option])
+        return _over(interp, node, option, frame)
+
+    def name(number: int) -> str:
+        by = key_of_option(iterable, iterable.options[number])
+        if by is None:
+            return f"`{head(node)}` walks choice {number + 1} of {len(iterable.options)}"
+        return f"{by.text} == {by.value!r}"
+
+    if not behind:
+        return walk()
     return undecided(
         interp,
-        question,
-        lambda: f"`{head(node)}` walks its first choice",
-        lambda: _over(interp, node, options[0], frame),
-        lambda: _over_one_of(interp, node, options[1:], frame),
+        interp.unknown(ast.unparse(node.iter), not_none=True),
+        lambda: name(first),
+        walk,
+        lambda: _over_one_of(interp, node, iterable, first + 1, frame),
+        (lambda: name(first + 1)) if behind == 1 else None,
     )
 
 
@@ -300,6 +309,9 @@ def _havoc_places(interp: Interpreter, mark: int) -> None:
         interp.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
             interp.record(owner, MAY_HAVE_CHANGED, True)
+            interp.record(owner, OBSTACLE, interp.obstacle)
+        elif new is None:
+            interp.put(owner, OBSTACLE, interp.obstacle)
 
 
 def _objects(value: Object) -> list[Object]:

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ClassObject,
     DictObject,
+    External,
     Frame,
     Function,
     Instance,
@@ -41,6 +42,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Place,
     Unknown,
     is_object,
+    obstacle_of,
 )
 
 
@@ -266,7 +268,7 @@ def unfollowed(
     picked = _picked(interp, given)
     launch_what_is_started(interp, call)
     if obstacle is None:
-        obstacle = call_at(name, call.node, call.frame) if blamed else None
+        obstacle = call_at(name if named else "", call.node, call.frame) if blamed else None
     elif is_upstream(obstacle[0]) or not isinstance(obstacle[1], ast.AST):
         obstacle = None
     result = interp.unknown(f"{name}()")
@@ -297,6 +299,15 @@ def call_at(name: str, node: Any, frame: Frame) -> Place | None:
     if is_upstream(frame.module) or not isinstance(node, ast.Call):
         return None
     return frame.module, node, frame.function
+
+
+def why_unknown(iterable: Object, node: ast.expr, frame: Frame) -> Place | None:
+    """Return the obstacle to the elements of an iterable: its own, or the expression for it, if it is no parameter."""
+    found = obstacle_of(iterable)
+    if found is None and isinstance(iterable, (ListObject, External)) and frame.module.is_project:
+        known = isinstance(iterable, External) and iterable.name.partition(".")[0] in OF_UPSTREAM
+        return None if known else (frame.module, node, frame.function)
+    return found
 
 
 def is_upstream(module: Module) -> bool:

@@ -385,6 +385,14 @@ def _pop(interp: Interpreter, call: Call) -> Object:
     return found
 
 
+@models("os.environ.clear")
+def _clear(interp: Interpreter, call: Call) -> Object:
+    environment = interp.path.environment
+    for name in [each for each in environment.fields if isinstance(each, str)]:
+        set_entry(interp, environment, name, None, call.node, call.frame)
+    return None
+
+
 models("os.environ.copy")(lambda interp, call: copied_environment(interp))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -125,7 +125,7 @@ def truth(interp: Interpreter, value: Object) -> bool | None:
 def decide(interp: Interpreter, value: Object, outcome: bool) -> None:
     """Take it as given on this path that `value` is true (or false)."""
     if isinstance(value, Choice):
-        _narrow(interp, value, [option for option in value.options if truth(interp, option) is not (not outcome)])
+        narrow(interp, value, [option for option in value.options if truth(interp, option) is not (not outcome)])
     if not isinstance(value, Unknown):
         return
     inner = value.fields.get(NOT_OF)
@@ -146,14 +146,17 @@ def decide(interp: Interpreter, value: Object, outcome: bool) -> None:
             interp.learn("not none", subject, True)
 
 
-def _narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None:
+def narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None:
     """Take it as given on this path that a selection is one of these of its options, and so of what it is a part of."""
     if not choice.is_selection or not kept or len(kept) == len(choice.options):
         return
     interp.learn("is", choice, kept[0] if len(kept) == 1 else Choice(tuple(kept), is_selection=True))
+    by = key_of_option(choice, kept[0]) if len(kept) == 1 and choice.by is not None else None
+    if by is not None and by.value not in (0, 1):  # True and 1.0 are the same key
+        interp.learn("is", by.key, by.value)
     if choice.of is not None:
         whole, values = choice.of
-        _narrow(
+        narrow(
             interp,
             whole,
             [
@@ -162,6 +165,29 @@ def _narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None
                 if any(identical(value, each) for each in kept)
             ],
         )
+
+
+class PickedBy(NamedTuple):
+    """The key of a table whose entry a choice is: the unknown value, its text, and the key that takes one option."""
+
+    key: Unknown
+    text: str
+    value: Object
+
+
+def key_of_option(choice: Choice, option: Object) -> PickedBy | None:
+    """Return the key by which a choice is one of its options; None where that is not known."""
+    options: Sequence[Object] = choice.options
+    if choice.of is not None:
+        whole, options = choice.of
+        keys = [key_of_option(whole, each) for each in whole.options]
+    elif choice.by is not None:
+        key, text, values = choice.by
+        keys = [PickedBy(key, text, value) for value in values]
+    else:
+        return None
+    found = [key for key, each in zip(keys, options, strict=True) if identical(each, option)]
+    return found[0] if len(found) == 1 else None
 
 
 def negated(interp: Interpreter, value: Object) -> Object:

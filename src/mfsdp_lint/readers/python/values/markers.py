@@ -30,6 +30,10 @@ MADE: Final = Marker("made")
 FACTORY: Final = Marker("factory")
 """Of a `defaultdict`: what makes an entry that is missing."""
 
+OBSTACLE: Final = Marker("obstacle")
+"""Of a dictionary or a list whose contents are not known: the unfollowed call that made them so. (A list has it under
+its fields.)"""
+
 # Under `fields` of a list:
 LOADED: Final = Marker("loaded")
 """Of a list that was loaded from data: its elements as they were, and the place of each in the data."""

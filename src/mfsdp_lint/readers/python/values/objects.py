@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, T
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.readers.python.values.markers import IDENTITY, LACKED, LOADED
+from mfsdp_lint.readers.python.values.markers import IDENTITY, LACKED, LOADED, OBSTACLE
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -211,14 +211,33 @@ def derived(value: Object, *operands: Object) -> Object:
     return value
 
 
-def obstacle_of(*values: Object) -> Place | None:
+def obstacle_of(*values: Object | range) -> Place | None:
     """Return the unfollowed call of the first value that has one: that value is unknown because of it; None if none."""
     for value in values:
-        if isinstance(value, Unknown) and value.obstacle is not None:
-            return value.obstacle
-        if isinstance(value, Choice) and (found := obstacle_of(*value.options)) is not None:
+        found: Place | None = None
+        if isinstance(value, Unknown):
+            found = value.obstacle
+        elif isinstance(value, Choice):
+            found = obstacle_of(*value.options)
+        elif isinstance(value, DictObject):
+            found = value.writes.get(OBSTACLE)
+        elif isinstance(value, ListObject) and value.items is None:
+            found = value.fields.get(OBSTACLE)
+        if found is not None:
             return found
     return None
+
+
+def blame(value: Object, obstacle: Place | None) -> None:
+    """Give a new value that is not known, or whose contents are not, its obstacle, where it has none."""
+    if obstacle is None or obstacle_of(value) is not None:
+        return
+    if isinstance(value, Unknown):
+        value.obstacle = obstacle
+    elif isinstance(value, DictObject):
+        value.writes[OBSTACLE] = obstacle
+    elif isinstance(value, ListObject):
+        value.fields[OBSTACLE] = obstacle
 
 
 class Choice:
@@ -226,20 +245,23 @@ class Choice:
 
     Where it is the part of a selection (`preset["offload"]`), `of` is that selection and the part's value in each of
     its options; MISSING where reading fails. A selection is one option for as long as its owner is: a decision about
-    one of its parts holds for the others.
+    one of its parts holds for the others. Of an entry of a table, `by` is the key that is not known, its text, and the
+    key of each option.
     """
 
-    __slots__ = ("is_selection", "of", "options")
+    __slots__ = ("by", "is_selection", "of", "options")
 
     def __init__(
         self,
         options: tuple[Object, ...],
         of: tuple[Choice, tuple[Object, ...]] | None = None,
         is_selection: bool = False,
+        by: tuple[Unknown, str, tuple[Object, ...]] | None = None,
     ) -> None:
         self.options = options
         self.of = of
         self.is_selection = is_selection or of is not None
+        self.by = by
 
     def __repr__(self) -> str:
         return f"Choice{self.options!r}"

@@ -58,7 +58,7 @@ class names_of(MutableMapping):
     def __contains__(self, name): return hasattr(self.module, name)
     def get(self, name, default=None): return getattr(self.module, name, default)
     def __iter__(self): return iter(names_in(self.module))
-    def keys(self): return names_in(self.module)
+    def keys(self): return {name for name in names_in(self.module)}
     def values(self): return [getattr(self.module, name, None) for name in names_in(self.module)]
     def items(self): return [(name, getattr(self.module, name, None)) for name in names_in(self.module)]
     def copy(self): return dict(self.items())
