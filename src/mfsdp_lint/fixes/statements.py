@@ -123,6 +123,8 @@ def leads_to(file: PythonFile, first: Statement, last: Statement) -> bool:
     block: Sequence[ast.stmt] = first.scope.body
     around: list[tuple[ast.stmt, Sequence[ast.stmt]]] = []
     while not around or around[-1][0] is not first.node:
+        if not block:
+            return True
         index = bisect_right(block, first.start, key=lambda node: file.range(node)[0]) - 1
         around.append((block[index], block[index + 1 :]))
         block = next((each for each in blocks(block[index]) if first.node.lineno <= (each[-1].end_lineno or 0)), [])
