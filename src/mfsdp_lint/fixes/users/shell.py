@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -13,7 +13,7 @@ from tree_sitter import Node
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.shell.script import Script
@@ -64,7 +64,7 @@ def user_of(
     """
     path = edit.span.path
     text = users.texts(path) if alone is None else alone
-    if _is_for_one_mode(request, path, text, edit):
+    if _is_for_one_mode(users, request, path, text, edit):
         return f"{path} has other ways to this launch"
     changed = _changed(path, text, edit)
     if changed is None:
@@ -93,25 +93,44 @@ def user_of(
     return ""
 
 
-_CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list")
+_CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list", "expansion")
 
 
-def _is_for_one_mode(request: FixRequest, path: str, text: str, edit: Edit) -> bool:
-    """Tell whether the feature is turned on in a clause of a condition, and the edit stands outside of it: there it is
-    also for ways that an argument or a variable leads to, of which only that of the default is followed.
+def _is_for_one_mode(users: EditUsers, request: FixRequest, path: str, text: str, edit: Edit) -> bool:
+    """Tell whether the feature is turned on in a clause of a condition, or by a value that a variable need not have,
+    and the edit stands outside of it: there it is also for ways that an argument or a variable leads to, of which only
+    that of the default is followed.
     """
-    script, lines = Script.of_file(path, text), Lines(text)
-    start, _ = lines.range(edit.span)
-    for need in request.needs:
-        for setting in need.anchors:
-            origin = need.variant.origin(setting)
-            if origin is None or origin.span.path != path:
-                continue
-            around = _upwards(script.node_at(*lines.range(origin.span)))
-            clause = next((each for each in around if each.type in _CLAUSES), None)
-            if clause is not None and not script.bounds(clause)[0] <= start <= script.bounds(clause)[1]:
-                return True
+    start, _ = Lines(text).range(edit.span)
+    for span in anchors_of(request):
+        there = span.path
+        if there != path and kind_of(there) != "shell":
+            continue
+        said = text if there == path else users.texts(there)
+        script = Script.of_file(there, said)
+        around = list(_upwards(script.node_at(*Lines(said).range(span))))
+        clause = next((each for each in around if each.type in _CLAUSES), None) or _replaced_in_clause(script, around)
+        if clause is None:
+            continue
+        first, last = script.bounds(clause)
+        if there != path or not first <= start <= last:
+            return True
     return False
+
+
+def _replaced_in_clause(script: Script, around: Sequence[Node]) -> Node | None:
+    """Return the assignment around a place whose variable a clause gives another value: `--ddp) ARGS="" ;;`."""
+    own = next((each for each in around if each.type == "variable_assignment"), None)
+    if own is None:
+        return None
+    name = re.escape(script.source(own.children[0]))
+    for node in script.nodes():
+        if node.type != "variable_assignment" or node == own or not (said := re.match(rf"{name}=", script.source(node))):
+            continue
+        keeps = re.search(rf"\$\{{?{name}(?!\w)", script.source(node)[said.end() :])
+        if not keeps and any(each.type in _CLAUSES for each in _upwards(node)):
+            return own
+    return None
 
 
 def reader_of(
