@@ -9,9 +9,11 @@ import pytest
 
 from mfsdp_lint.cli import main
 
+Fixed = Callable[..., dict[str, str]]
+
 
 @pytest.fixture
-def fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, str]]:
+def fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fixed:
     """The files that `--fix` changes in a repository, and their new texts; twice, which has to change nothing more."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()

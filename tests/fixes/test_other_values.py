@@ -45,7 +45,9 @@ def test_the_default_has_the_format_where_nothing_behind_it_says_another(fixed: 
 
 
 def test_whoever_gives_an_input_of_a_workflow_keeps_the_format(fixed: Fixed) -> None:
-    head = f"on:\n  workflow_dispatch:\n    inputs:\n      args:\n        default: {ON}\njobs:\n  t:\n    runs-on: gpu\n"
+    head = (
+        f"on:\n  workflow_dispatch:\n    inputs:\n      args:\n        default: {ON}\njobs:\n  t:\n    runs-on: gpu\n"
+    )
     steps = f"    steps:\n      - run: {LAUNCH} ${{{{ inputs.args }}}}{OLD}\n"
     assert fixed({".github/workflows/t.yml": head + steps}, ".github") == {}
 

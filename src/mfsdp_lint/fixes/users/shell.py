@@ -14,6 +14,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
+from mfsdp_lint.fixes.users.derived import is_start, maker_of_another, mentions_of
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.shell.script import Script
@@ -29,9 +30,6 @@ _ASSIGNS = re.compile(r"\$\{(?P<name>\w+):?=")
 """An expansion that sets a variable that has no value."""
 _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
-_PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
-_START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
-"""The text in front of a script's name where it is run as a process of its own."""
 _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 """A part of a word that is put in when it is run: by a workflow, the shell or make."""
 _SOURCING = re.compile(
@@ -40,7 +38,6 @@ _SOURCING = re.compile(
 _BY_OTHER_NAME = re.compile(r"\$\{!\w+(?:[@*]?\}|[:#%/^,])")
 """An expansion of the variable whose name another one holds, or of those whose names begin so."""
 _EXPANSION = re.compile(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
-_SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +64,12 @@ def user_of(
     if _is_for_one_mode(users, request, path, text, edit):
         return f"{path} has other ways to this launch"
     changed = _changed(path, text, edit)
-    if changed is None:
-        return ""
+    spans = (edit.span, *anchors_of(request))
+    others = users.search(path, ())
+    pieces = [Lines(users.texts(each.path)).cut(each) for each in spans]
+    maker = maker_of_another(others, path, pieces, {need.recipe.path for need in request.needs})
+    if maker or changed is None:
+        return maker
     compared = _ComparedCommands(users, settings, request)
     if changed.variable:
         for here in sorted(compared.paths | {path}):
@@ -78,10 +79,11 @@ def user_of(
                     return found
     name = os.path.basename(path)
     launches = path in {need.recipe.path for need in request.needs}
-    for other, said in users.search(path, ()).items():
+    for other, said in others.items():
         if other in compared.paths or name.startswith("."):
             continue
-        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and not _only_starts(said, name)
+        plain = uncommented(said)
+        named = not all(is_start(plain, each) for each in mentions_of(plain, name))
         by_pattern = _sources_by_pattern(said, name, launches=launches) or (
             not launches and _takes_by_pattern(said, path)
         )
@@ -125,7 +127,11 @@ def _replaced_in_clause(script: Script, around: Sequence[Node]) -> Node | None:
         return None
     name = re.escape(script.source(own.children[0]))
     for node in script.nodes():
-        if node.type != "variable_assignment" or node == own or not (said := re.match(rf"{name}=", script.source(node))):
+        if (
+            node.type != "variable_assignment"
+            or node == own
+            or not (said := re.match(rf"{name}=", script.source(node)))
+        ):
             continue
         keeps = re.search(rf"\$\{{?{name}(?!\w)", script.source(node)[said.end() :])
         if not keeps and any(each.type in _CLAUSES for each in _upwards(node)):
@@ -296,15 +302,3 @@ def _runs_code(script: Script, command: Node) -> bool:
     if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
         return False
     return any(_CODE.fullmatch(word) for word in words)
-
-
-def _only_starts(text: str, name: str) -> bool:
-    """Tell whether a text names a script only to run it by itself, as a process of its own."""
-    said = uncommented(text)
-    mentions = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", said))
-    for found in mentions:
-        line = said.rfind("\n", 0, found.start()) + 1
-        before = said[line : found.start()]
-        if not _START.search(before) or _SOURCED.search(before):
-            return False
-    return True
