@@ -1,4 +1,4 @@
-"""What the tests of fixes share."""
+"""Projects whose files `--fix` changes."""
 
 from __future__ import annotations
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+
+from tests.fixes.conftest import Fixed
 
 ON = "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params"
 LAUNCH = f"torchrun --nproc_per_node 8 pretrain_gpt.py --use-distributed-optimizer {ON} --save /c --ckpt-format"
 SCRIPT = f"{LAUNCH} torch_dist\n"
 EXPORTED = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{LAUNCH} fsdp_dtensor\n"
-
-Fixed = Callable[..., dict[str, str]]
 
 MAKING = {
     "a script": ("ddp.sh", f"sed 's/ {ON}//' jobs/train.sh | bash\n"),

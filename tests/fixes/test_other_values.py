@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+
+from tests.fixes.conftest import Fixed
 
 LAUNCH = "torchrun --nproc_per_node 8 pretrain_gpt.py"
 REST = "--use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
 ON = f"--use-megatron-fsdp {REST}"
 OLD = " --save /c --ckpt-format torch_dist"
 UPSTREAM = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
-
-Fixed = Callable[..., dict[str, str]]
 
 DEFAULTS = {
     "a variable of the environment": ("a.sh", "ARGS=${ARGS-'ON'}\nLAUNCH $ARGS\n"),

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mfsdp_lint.cli import main
+from tests.fixes.conftest import Fixed
 
 LAUNCH = "torchrun --nproc_per_node 8 pretrain_gpt.py"
 REST = "--use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
 GOOD = f"{LAUNCH} --use-megatron-fsdp {REST} --ckpt-format fsdp_dtensor"
 NAME = "CUDA_DEVICE_MAX_CONNECTIONS"
 EXPORT = f"export {NAME}=1\n"
-
-Fixed = Callable[..., dict[str, str]]
-
 
 SOURCING = {
     "another script": ("b.sh", f". ./env.sh\n{LAUNCH} --tensor-model-parallel-size 2\n"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit, Safety, Severity
 from mfsdp_lint.core.recipe import CALLED, Recipe, Span, Variant
@@ -89,8 +90,14 @@ class Broken:
 Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
 """Finds the violations in recipes."""
 
-Search = Callable[[str, Collection[str]], Mapping[str, str]]
-"""Finds the other files of a file's repository that have all of some words, with their texts. May raise TooMany."""
+
+class Search(Protocol):
+    """Finds the other files of a file's repository that have all of some words, with their texts.
+
+    `quoting`: also those that nothing is run from, but that quote others: lists, locks, patches. May raise TooMany.
+    """
+
+    def __call__(self, path: str, words: Collection[str], *, quoting: bool = False) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)

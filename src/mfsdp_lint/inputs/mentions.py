@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
@@ -15,6 +16,13 @@ from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
+
+_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+
+QUOTING = (
+    ".txt", ".lock", ".patch", ".diff", ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".qmd",
+)  # fmt: skip
+"""Endings of prose that may quote a file: its digest, lines of it, a value, or a command with it."""
 
 LINK = "\0"
 """Beginning of the text of a link, which goes on with the path that it leads to."""
@@ -31,11 +39,11 @@ class Mentions:
         self._texts: dict[str, dict[str, str]] = {}
         self._having: dict[tuple[str, str], dict[str, str]] = {}
 
-    def files(self, path: str, words: Collection[str]) -> Mapping[str, str]:
+    def files(self, path: str, words: Collection[str], *, quoting: bool = False) -> Mapping[str, str]:
         """Return the other files of a file's repository that have every one of these words, with their texts.
 
-        Outside of any repository, the files below the working directory are asked, if the file is there. Raises
-        TooMany.
+        Outside of any repository, the files below the working directory are asked, if the file is there. Files of
+        QUOTING are left out without `quoting`. Raises TooMany.
         """
         own = disk.real(path)
         root = _root(own)
@@ -43,7 +51,11 @@ class Mentions:
         for word in words:
             having = self._with(root, word)
             found = {other: text for other, text in found.items() if other in having}
-        return {shown(other): text for other, text in found.items() if other != own}
+        return {
+            shown(other): text
+            for other, text in found.items()
+            if other != own and (quoting or not other.endswith(QUOTING))
+        }
 
     def _with(self, root: str, word: str) -> dict[str, str]:
         """Return the files of a repository that have a word."""
@@ -82,7 +94,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
     number = size = 0
     for folder, names in written_folders(root):
         for name in names:
-            if name.endswith(PROSE):
+            if name.endswith(PROSE) and not name.endswith(QUOTING):
                 continue
             path = os.path.join(folder, name)
             length = size_of(path)
@@ -96,5 +108,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
                 data = disk.read(path, _MOST_BYTES)
             except (OSError, ValueError):
                 continue
-            if b"\0" not in data:
-                yield path, data.decode("utf-8", "replace")
+            # (PowerShell and editors for Windows write UTF-16.)
+            encoding = "utf-16" if data.startswith(_OF_UTF_16) else "utf-8"
+            if b"\0" not in data or encoding == "utf-16":
+                yield path, data.decode(encoding, "replace")

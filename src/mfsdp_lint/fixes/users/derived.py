@@ -32,9 +32,13 @@ _OF_PROGRAM = re.compile(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
     """Tell whether a script is named to run it by itself, as a process of its own."""
-    before = _line_before(text, mention)
-    found = None if _SOURCED.search(before) else _START.search(before)
+    found = None if is_sourced(text, mention) else _START.search(_line_before(text, mention))
     return found is not None and (found["program"] is not None or not _IN_LIST.match(text, mention.end()))
+
+
+def is_sourced(text: str, mention: re.Match[str]) -> bool:
+    """Tell whether a script is named to run it in the shell that names it."""
+    return _SOURCED.search(_line_before(text, mention)) is not None
 
 
 def mentions_of(text: str, name: str) -> Iterator[re.Match[str]]:
@@ -54,17 +58,14 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
         if other in but:
             continue
         plain = uncommented(text)
-        others = [each for each in mentions_of(plain, name) if not _is_run(plain, each)] if name in text else []
+        mentions = mentions_of(plain, name) if name in text else ()
+        others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         if any(_takes_text(plain, each, words) for each in others) or (
             (others or lists(other, text, path))
             and any(word in each for each in (plain, *_programs(texts, plain, others)) for word in words)
         ):
             return f"{other} takes the text of {name}"
     return ""
-
-
-def _is_run(text: str, mention: re.Match[str]) -> bool:
-    return is_start(text, mention) or _SOURCED.search(_line_before(text, mention)) is not None
 
 
 def _takes_text(text: str, mention: re.Match[str], words: Collection[str]) -> bool:

@@ -14,8 +14,8 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
-from mfsdp_lint.fixes.users.derived import is_start, maker_of_another, mentions_of
-from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.fixes.users.derived import is_sourced, is_start, maker_of_another, mentions_of
+from mfsdp_lint.inputs.mentions import QUOTING, uncommented
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.shell.script import Script
 
@@ -92,6 +92,9 @@ def user_of(
         if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
             continue
         return f"{other} uses {name}"
+    for other, said in users.search(path, {name}, quoting=True).items():
+        if other.endswith(QUOTING) and any(is_sourced(said, each) for each in mentions_of(said, name)):
+            return f"{other} uses {name}"
     return ""
 
 

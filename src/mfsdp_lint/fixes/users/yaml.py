@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
+from mfsdp_lint.fixes.users.sections import user_of_variables
 from mfsdp_lint.fixes.users.shell import reader_of
 from mfsdp_lint.fixes.users.shell import user_of as user_in_script
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
@@ -37,7 +38,11 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     for held in scripts:
         if any(piece.path == path and piece.start <= start and end <= piece.end for piece in held.text):
             return user_in_script(users, request, edit, settings, script_alone(path, text, held.text))
-    for name in (each.removeprefix("env.") for each in settings if each.startswith("env.")):
+    variables = [each.removeprefix("env.") for each in settings if each.startswith("env.")]
+    place = start + len(text[start:end]) - len(text[start:end].lstrip())
+    if variables and (found := user_of_variables(users, path, text, place)):
+        return found
+    for name in variables:
         for held in scripts:
             variable = held.variables.get(name)
             written = None if variable is None else variable.written
