@@ -16,6 +16,10 @@ MAKING = {
     "a script without the lines of FSDP": ("ddp.sh", "grep -v fsdp jobs/train.sh > ddp.sbatch\nsbatch ddp.sbatch\n"),
     "a script by numbers of lines": ("ddp.sh", "(echo set -e; tail -n +2 jobs/train.sh) | bash\n"),
     "an image": ("Dockerfile", f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\n"),
+    "an image that runs it": (
+        "Dockerfile",
+        f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\nCMD bash /w/train.sh\n",
+    ),
     "a step of a workflow": ("ci.yml", f"steps:\n  - run: perl -pe 's/ {ON}//' jobs/train.sh | bash\n"),
     "Ansible": ("play.yml", f"- replace:\n    path: /w/train.sh\n    regexp: ' {ON}'\n    replace: ''\n"),
     "a program": ("ddp.py", "from pathlib import Path\n\nrun(made_of(Path('jobs/train.sh').read_text()))\n"),
@@ -31,7 +35,7 @@ MAKING = {
 @pytest.mark.parametrize("script", [SCRIPT, EXPORTED], ids=["a flag", "a variable"])
 @pytest.mark.parametrize(("path", "text"), MAKING.values(), ids=MAKING)
 def test_a_script_stays_whose_text_becomes_another_launch(fixed: Fixed, script: str, path: str, text: str) -> None:
-    assert fixed({"jobs/train.sh": script, path: text}, "jobs/train.sh") == {}
+    assert fixed({"jobs/train.sh": script, path: text}, ".") == {}
 
 
 def test_a_script_stays_that_a_command_gives_to_a_program_which_takes_fsdp_out(fixed: Fixed) -> None:

@@ -50,19 +50,17 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     """Return who may make another launch out of a script's text, as "ddp.py takes the text of train.sh"; "" for none.
 
     `said` are texts of the launch that another one has to leave out, or that the edit replaces; files in `but` are
-    launches that a proof compares.
+    launches at fault, which say all of that.
     """
     name = os.path.basename(path)
     words = {found[0] for each in said if (found := _WORD.search(each))}
     for other, text in texts.items():
-        if other in but:
-            continue
         plain = uncommented(text)
         mentions = mentions_of(plain, name) if name in text else ()
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
+        named = [] if other in but else [plain, *_programs(texts, plain, others)]
         if any(_takes_text(plain, each, words) for each in others) or (
-            (others or lists(other, text, path))
-            and any(word in each for each in (plain, *_programs(texts, plain, others)) for word in words)
+            (others or lists(other, text, path)) and any(word in each for each in named for word in words)
         ):
             return f"{other} takes the text of {name}"
     return ""
