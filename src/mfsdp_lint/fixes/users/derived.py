@@ -55,12 +55,15 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     name = os.path.basename(path)
     words = {found[0] for each in said if (found := _WORD.search(each))}
     for other, text in texts.items():
+        is_listed = lists(other, text, path)
+        if name not in text and not is_listed:
+            continue
         plain = uncommented(text)
-        mentions = mentions_of(plain, name) if name in text else ()
+        mentions = mentions_of(plain, name)
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         named = [] if other in but else [plain, *_programs(texts, plain, others)]
         if any(_takes_text(plain, each, words) for each in others) or (
-            (others or lists(other, text, path)) and any(word in each for each in named for word in words)
+            (others or is_listed) and any(word in each for each in named for word in words)
         ):
             return f"{other} takes the text of {name}"
     return ""

@@ -82,7 +82,7 @@ def user_of(
     for other, said in others.items():
         if other in compared.paths or name.startswith("."):
             continue
-        plain = uncommented(said)
+        plain = uncommented(said) if name in said else ""
         named = not all(is_start(plain, each) for each in mentions_of(plain, name))
         by_pattern = _sources_by_pattern(said, name, launches=launches) or (
             not launches and _takes_by_pattern(said, path)
