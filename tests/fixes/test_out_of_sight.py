@@ -60,7 +60,9 @@ def test_no_line_moves_where_a_page_shows_some_of_them(fixed: Fixed, page: str, 
     assert changed == {"a.sh": f"{SHOWN}env -u {NAME} {GOOD}\n"}
 
 
-@pytest.mark.parametrize("text", [".. literalinclude:: ../a.sh\n   :language: bash\n", "See `a.sh` (2 lines).\n"])
+@pytest.mark.parametrize(
+    "text", [".. literalinclude:: ../a.sh\n   :language: bash\n", "See `a.sh` (2 lines).\n", "a.sh:2:1: error\n"]
+)
 def test_lines_may_move_where_a_page_shows_all_of_them(fixed: Fixed, text: str) -> None:
     changed = fixed({"a.sh": f"{SHOWN}{GOOD}\n", "docs/i.rst": text}, "a.sh")
     assert changed == {"a.sh": f"export NCCL_DEBUG=WARN\n{GOOD}\n"}

@@ -107,7 +107,7 @@ class EditUsers:
         path, name = edit.span.path, os.path.basename(edit.span.path)
         if edit.text.count("\n") == edit.span.end_line - edit.span.line:
             return ""
-        shown_lines = re.compile(rf"(?<![\w-]){re.escape(name)}{_LINES}")
+        shown_lines = re.compile(rf"(?:include|--8<--|<<<)[^\n]*?(?<![\w-]){re.escape(name)}{_LINES}")
         pages = self.search(path, {name}, quoting=True).items()
         return next((f"{other} shows lines of {name}" for other, said in pages if shown_lines.search(said)), "")
 

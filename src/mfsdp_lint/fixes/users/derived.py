@@ -53,7 +53,7 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     launches at fault, which say all of that.
     """
     name = os.path.basename(path)
-    words = {found[0] for each in said if (found := _WORD.search(each))}
+    words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
     for other, text in texts.items():
         is_listed = lists(other, text, path)
         if name not in text and not is_listed:
