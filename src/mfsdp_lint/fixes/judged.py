@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit, Safety, Severity
-from mfsdp_lint.core.recipe import CALLED, Recipe, Variant
+from mfsdp_lint.core.recipe import CALLED, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, same
 
@@ -59,6 +59,14 @@ class FixRequest:
     needs: tuple[Need, ...]
     unread: bool = False
     stops: bool = False
+
+
+def anchors_of(request: FixRequest) -> Iterator[Span]:
+    """Yield the places where the feature that a finding is about is turned on, and where they have it from."""
+    for need in request.needs:
+        for setting in need.anchors:
+            if setting not in need.named and (origin := need.variant.origin(setting)) is not None:
+                yield from origin.spans()
 
 
 Way = tuple[str, str, tuple[str, ...], int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
@@ -16,8 +17,12 @@ _MOST_BYTES = 1 << 20
 """Of a file; a longer one is data."""
 
 
-QUOTING = (".txt", ".lock", ".patch", ".diff", ".md", ".rst")
-"""Endings of prose that may quote a file: its digest, lines of it, or a value."""
+_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+
+QUOTING = (
+    ".txt", ".lock", ".patch", ".diff", ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".qmd",
+)  # fmt: skip
+"""Endings of prose that may quote a file: its digest, lines of it, a value, or a command with it."""
 
 LINK = "\0"
 """Beginning of the text of a link, which goes on with the path that it leads to."""
@@ -104,5 +109,7 @@ def _texts(root: str) -> Iterator[tuple[str, str]]:
                 data = disk.read(path, _MOST_BYTES)
             except (OSError, ValueError):
                 continue
-            if b"\0" not in data:
-                yield path, data.decode("utf-8", "replace")
+            # (PowerShell and editors for Windows write UTF-16.)
+            encoding = "utf-16" if data.startswith(_OF_UTF_16) else "utf-8"
+            if b"\0" not in data or encoding == "utf-16":
+                yield path, data.decode(encoding, "replace")

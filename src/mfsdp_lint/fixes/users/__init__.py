@@ -9,6 +9,7 @@ recipe or the launcher at fault itself is tried.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from mfsdp_lint.core.finding import HELD_BACK, Edit
@@ -21,6 +22,12 @@ from mfsdp_lint.inputs.discover import is_under, way_behind
 from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import holds_repository, repository_above, shown
 from mfsdp_lint.readers.registry import kind_of
+
+_LINES = (
+    r"(?:[\"']?(?::\d|\{\d|\[[^\]\n]*\blines=)"
+    r"|[^\n]*(?:\n[ \t]*:[\w-]+:[^\n]*)*?\n[ \t]*:(?:lines|emphasize-lines|(?:start|end)-[\w-]+):)"
+)
+"""The text behind the name of a file of which a page shows some lines: in Sphinx, AsciiDoc and MkDocs."""
 
 
 def without_other_users(plans: Sequence[Plan], before: Judged, texts: Texts, search: Search) -> list[Plan]:
@@ -95,8 +102,8 @@ class EditUsers:
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
         from mfsdp_lint.fixes.users.pins import pin_of
 
-        if pin := pin_of(self, request, edit, settings):
-            return pin
+        if found := self._excerpt(edit) or pin_of(self, request, edit, settings):
+            return found
         match kind_of(edit.span.path):
             case "python":
                 from mfsdp_lint.fixes.users.python import user_of
@@ -107,6 +114,15 @@ class EditUsers:
             case _:
                 return ""
         return user_of(self, request, edit, settings)
+
+    def _excerpt(self, edit: Edit) -> str:
+        """Return a page that shows lines of the file by their numbers or words, where an edit moves lines."""
+        path, name = edit.span.path, os.path.basename(edit.span.path)
+        if edit.text.count("\n") == edit.span.end_line - edit.span.line:
+            return ""
+        shown_lines = re.compile(rf"(?:include|--8<--|<<<)[^\n]*?(?<![\w-]){re.escape(name)}{_LINES}")
+        pages = self.search(path, {name}, quoting=True).items()
+        return next((f"{other} shows lines of {name}" for other, said in pages if shown_lines.search(said)), "")
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.fixes.judged import FixRequest, Need
+from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
@@ -134,6 +135,10 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
     """
     if _CONDITIONAL.match(edit.text):
         return False
+    spans = [each for each in anchors_of(request) if each.path == path]
+    for default in _defaults(tree):
+        if any(_is_within(default, each) for each in spans) and not _is_within(default, edit.span):
+            return True
     lines = {
         origin.point.line
         for need in request.needs
@@ -147,6 +152,21 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and node.lineno in lines and isinstance(node.targets[0], ast.Attribute)
     )
+
+
+def _defaults(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the values that options, and variables of the environment, have where nobody gives another."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="get" | "getenv"), args=[_, default]):
+                yield default
+            case ast.keyword(arg="default", value=default):
+                yield default
+
+
+def _is_within(node: ast.expr, span: Span) -> bool:
+    first, last = (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return first <= (span.line, span.column - 1) <= last
 
 
 def _is_given(tree: ast.Module, value: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -13,8 +13,9 @@ from tree_sitter import Node
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.fixes.judged import FixRequest
-from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.fixes.judged import FixRequest, anchors_of
+from mfsdp_lint.fixes.users.derived import is_sourced, is_start, maker_of_another, mentions_of
+from mfsdp_lint.inputs.mentions import QUOTING, uncommented
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.readers.shell.script import Script
 
@@ -29,9 +30,6 @@ _ASSIGNS = re.compile(r"\$\{(?P<name>\w+):?=")
 """An expansion that sets a variable that has no value."""
 _CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
-_PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
-_START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|{_PROGRAM})[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
-"""The text in front of a script's name where it is run as a process of its own."""
 _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 """A part of a word that is put in when it is run: by a workflow, the shell or make."""
 _SOURCING = re.compile(
@@ -40,7 +38,6 @@ _SOURCING = re.compile(
 _BY_OTHER_NAME = re.compile(r"\$\{!\w+(?:[@*]?\}|[:#%/^,])")
 """An expansion of the variable whose name another one holds, or of those whose names begin so."""
 _EXPANSION = re.compile(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
-_SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +61,15 @@ def user_of(
     """
     path = edit.span.path
     text = users.texts(path) if alone is None else alone
-    if _is_for_one_mode(request, path, text, edit):
+    if _is_for_one_mode(users, request, path, text, edit):
         return f"{path} has other ways to this launch"
     changed = _changed(path, text, edit)
-    if changed is None:
-        return ""
+    spans = (edit.span, *anchors_of(request))
+    others = users.search(path, ())
+    pieces = [Lines(users.texts(each.path)).cut(each) for each in spans]
+    maker = maker_of_another(others, path, pieces, {need.recipe.path for need in request.needs})
+    if maker or changed is None:
+        return maker
     compared = _ComparedCommands(users, settings, request)
     if changed.variable:
         for here in sorted(compared.paths | {path}):
@@ -78,10 +79,11 @@ def user_of(
                     return found
     name = os.path.basename(path)
     launches = path in {need.recipe.path for need in request.needs}
-    for other, said in users.search(path, ()).items():
+    for other, said in others.items():
         if other in compared.paths or name.startswith("."):
             continue
-        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and not _only_starts(said, name)
+        plain = uncommented(said) if name in said else ""
+        named = not all(is_start(plain, each) for each in mentions_of(plain, name))
         by_pattern = _sources_by_pattern(said, name, launches=launches) or (
             not launches and _takes_by_pattern(said, path)
         )
@@ -90,28 +92,54 @@ def user_of(
         if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
             continue
         return f"{other} uses {name}"
+    for other, said in users.search(path, {name}, quoting=True).items():
+        if other.endswith(QUOTING) and any(is_sourced(said, each) for each in mentions_of(said, name)):
+            return f"{other} uses {name}"
     return ""
 
 
-_CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list")
+_CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list", "expansion")
 
 
-def _is_for_one_mode(request: FixRequest, path: str, text: str, edit: Edit) -> bool:
-    """Tell whether the feature is turned on in a clause of a condition, and the edit stands outside of it: there it is
-    also for ways that an argument or a variable leads to, of which only that of the default is followed.
+def _is_for_one_mode(users: EditUsers, request: FixRequest, path: str, text: str, edit: Edit) -> bool:
+    """Tell whether the feature is turned on in a clause of a condition, or by a value that a variable need not have,
+    and the edit stands outside of it: there it is also for ways that an argument or a variable leads to, of which only
+    that of the default is followed.
     """
-    script, lines = Script.of_file(path, text), Lines(text)
-    start, _ = lines.range(edit.span)
-    for need in request.needs:
-        for setting in need.anchors:
-            origin = need.variant.origin(setting)
-            if origin is None or origin.span.path != path:
-                continue
-            around = _upwards(script.node_at(*lines.range(origin.span)))
-            clause = next((each for each in around if each.type in _CLAUSES), None)
-            if clause is not None and not script.bounds(clause)[0] <= start <= script.bounds(clause)[1]:
-                return True
+    start, _ = Lines(text).range(edit.span)
+    for span in anchors_of(request):
+        there = span.path
+        if there != path and kind_of(there) != "shell":
+            continue
+        said = text if there == path else users.texts(there)
+        script = Script.of_file(there, said)
+        around = list(_upwards(script.node_at(*Lines(said).range(span))))
+        clause = next((each for each in around if each.type in _CLAUSES), None) or _replaced_in_clause(script, around)
+        if clause is None:
+            continue
+        first, last = script.bounds(clause)
+        if there != path or not first <= start <= last:
+            return True
     return False
+
+
+def _replaced_in_clause(script: Script, around: Sequence[Node]) -> Node | None:
+    """Return the assignment around a place whose variable a clause gives another value: `--ddp) ARGS="" ;;`."""
+    own = next((each for each in around if each.type == "variable_assignment"), None)
+    if own is None:
+        return None
+    name = re.escape(script.source(own.children[0]))
+    for node in script.nodes():
+        if (
+            node.type != "variable_assignment"
+            or node == own
+            or not (said := re.match(rf"{name}=", script.source(node)))
+        ):
+            continue
+        keeps = re.search(rf"\$\{{?{name}(?!\w)", script.source(node)[said.end() :])
+        if not keeps and any(each.type in _CLAUSES for each in _upwards(node)):
+            return own
+    return None
 
 
 def reader_of(
@@ -277,15 +305,3 @@ def _runs_code(script: Script, command: Node) -> bool:
     if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
         return False
     return any(_CODE.fullmatch(word) for word in words)
-
-
-def _only_starts(text: str, name: str) -> bool:
-    """Tell whether a text names a script only to run it by itself, as a process of its own."""
-    said = uncommented(text)
-    mentions = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", said))
-    for found in mentions:
-        line = said.rfind("\n", 0, found.start()) + 1
-        before = said[line : found.start()]
-        if not _START.search(before) or _SOURCED.search(before):
-            return False
-    return True

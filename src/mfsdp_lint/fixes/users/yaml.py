@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.fixes.judged import FixRequest, anchors_of
+from mfsdp_lint.fixes.users.sections import user_of_variables
 from mfsdp_lint.fixes.users.shell import reader_of
 from mfsdp_lint.fixes.users.shell import user_of as user_in_script
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
@@ -29,13 +30,19 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     path, text = edit.span.path, users.texts(edit.span.path)
     lines = Lines(text)
     start, end = lines.range(edit.span)
+    if any(each.path == path and _is_default(text, *lines.range(each), start) for each in anchors_of(request)):
+        return f"{path} has other ways to this launch"
     if anchor := _anchor(path, text, start):
         return f"{path} uses {anchor}"
     scripts, _ = yaml_scripts(path, text, Sources({path: text}))
     for held in scripts:
         if any(piece.path == path and piece.start <= start and end <= piece.end for piece in held.text):
             return user_in_script(users, request, edit, settings, script_alone(path, text, held.text))
-    for name in (each.removeprefix("env.") for each in settings if each.startswith("env.")):
+    variables = [each.removeprefix("env.") for each in settings if each.startswith("env.")]
+    place = start + len(text[start:end]) - len(text[start:end].lstrip())
+    if variables and (found := user_of_variables(users, path, text, place)):
+        return found
+    for name in variables:
         for held in scripts:
             variable = held.variables.get(name)
             written = None if variable is None else variable.written
@@ -44,6 +51,19 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
                 if found := reader_of(users, request, settings, path, alone, name):
                     return found
     return _user_of_file(users, request, path, settings, replaced=end > start and text[start:end].strip()[:1] != "*")
+
+
+_DEFAULT = re.compile(r"\$\{\w+:?[-=+][^}\n]*\Z|^[ \t]*default:[^\n]*\Z")
+"""The text in front of a value that holds where whoever starts the job gives no other."""
+
+
+def _is_default(text: str, start: int, end: int, edited: int) -> bool:
+    """Tell whether a piece of a file is such a value, and the edit stands outside of it."""
+    found = _DEFAULT.search(text[text.rfind("\n", 0, start) + 1 : start])
+    if found is None:
+        return False
+    last = text.find("}" if "{" in found[0] else "\n", end)
+    return not start - len(found[0]) <= edited <= last
 
 
 def _user_of_file(

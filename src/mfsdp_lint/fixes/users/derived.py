@@ -1,0 +1,94 @@
+"""Launches that are made out of the text of a script: by whoever reads or rewrites it, and does not only run it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from mfsdp_lint.fixes.users.takers import lists
+from mfsdp_lint.inputs.mentions import uncommented
+
+_PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
+_START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|(?P<program>{_PROGRAM}))[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
+"""The text in front of a script's name where it is run as a process of its own."""
+_SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
+_IN_LIST = re.compile(r"[\"']\s*[,)\]}:]")
+"""The text behind a name that a program holds, and no command."""
+
+_TEXT_TOOL = re.compile(
+    r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s(?:[^;&|]*?(?P<lines>\d+(?:,[\d$+]+)?[dpq]))?"
+)
+"""A command that gives a script's text to a program: by the number of its lines, or by what they say."""
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_READS = r"\b(?:open|\w*[rR]ead\w*|file_get_contents)\([^\n]{0,80}?"
+_READ_FROM = r"[\"')\s]*(?:\.\w+\([^()\n]*\))*\.(?:read\w*|open)\("
+_HELD = re.compile(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n]*\Z")
+"""The text in front of a name that a program gives a variable."""
+_MOST_BEFORE = 2_000
+_WORD = re.compile(r"[A-Za-z_][\w.-]{4,}")
+_OF_PROGRAM = re.compile(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
+
+
+def is_start(text: str, mention: re.Match[str]) -> bool:
+    """Tell whether a script is named to run it by itself, as a process of its own."""
+    found = None if is_sourced(text, mention) else _START.search(_line_before(text, mention))
+    return found is not None and (found["program"] is not None or not _IN_LIST.match(text, mention.end()))
+
+
+def is_sourced(text: str, mention: re.Match[str]) -> bool:
+    """Tell whether a script is named to run it in the shell that names it."""
+    return _SOURCED.search(_line_before(text, mention)) is not None
+
+
+def mentions_of(text: str, name: str) -> Iterator[re.Match[str]]:
+    """Yield the places where a text without comments names a file."""
+    return re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+
+
+def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str], but: Collection[str] = ()) -> str:
+    """Return who may make another launch out of a script's text, as "ddp.py takes the text of train.sh"; "" for none.
+
+    `said` are texts of the launch that another one has to leave out, or that the edit replaces; files in `but` are
+    launches at fault, which say all of that.
+    """
+    name = os.path.basename(path)
+    words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
+    for other, text in texts.items():
+        is_listed = lists(other, text, path)
+        if name not in text and not is_listed:
+            continue
+        plain = uncommented(text)
+        mentions = mentions_of(plain, name)
+        others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
+        named = [] if other in but else [plain, *_programs(texts, plain, others)]
+        if any(_takes_text(plain, each, words) for each in others) or (
+            (others or is_listed) and any(word in each for each in named for word in words)
+        ):
+            return f"{other} takes the text of {name}"
+    return ""
+
+
+def _takes_text(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
+    """Tell whether a command changes a script's text, by its lines or by the last part of one of the words, or a
+    program reads it, by its name or by a variable.
+    """
+    before = _line_before(text, mention)
+    command = re.split(r"[;&|]", _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), before))[-1]
+    if tool := _TEXT_TOOL.search(command):
+        parts = {re.split(r"[-_.]", each)[-1].lower() for each in words}
+        return any(tool.groups()) or any(each in command.lower() for each in parts)
+    held = _HELD.search(before)
+    names = [re.escape(mention[0]), *([rf"\b{held['name']}\b"] if held else ())]
+    return any(re.search(f"{_READS}{each}|{each}{_READ_FROM}", text) for each in names)
+
+
+def _programs(texts: Mapping[str, str], text: str, mentions: Collection[re.Match[str]]) -> Iterator[str]:
+    """Yield the texts of the programs that are given the script on a line that names it."""
+    given = {found for each in mentions for found in _OF_PROGRAM.findall(_line_before(text, each))}
+    return (said for path, said in texts.items() if os.path.basename(path) in given)
+
+
+def _line_before(text: str, mention: re.Match[str]) -> str:
+    before = text[max(mention.start() - _MOST_BEFORE, 0) : mention.start()]
+    return before.replace("\\\n", "  ").rpartition("\n")[2]

@@ -1,0 +1,70 @@
+"""Fixes of scripts out of whose text somebody makes another launch, which has no FSDP: it has to work after a fix."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixes.conftest import Fixed
+
+ON = "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params"
+LAUNCH = f"torchrun --nproc_per_node 8 pretrain_gpt.py --use-distributed-optimizer {ON} --save /c --ckpt-format"
+SCRIPT = f"{LAUNCH} torch_dist\n"
+EXPORTED = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{LAUNCH} fsdp_dtensor\n"
+
+MAKING = {
+    "a script": ("ddp.sh", f"sed 's/ {ON}//' jobs/train.sh | bash\n"),
+    "a script without the lines of FSDP": ("ddp.sh", "grep -v fsdp jobs/train.sh > ddp.sbatch\nsbatch ddp.sbatch\n"),
+    "a script by numbers of lines": ("ddp.sh", "(echo set -e; tail -n +2 jobs/train.sh) | bash\n"),
+    "an image": ("Dockerfile", f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\n"),
+    "an image that runs it": (
+        "Dockerfile",
+        f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\nCMD bash /w/train.sh\n",
+    ),
+    "a step of a workflow": ("ci.yml", f"steps:\n  - run: perl -pe 's/ {ON}//' jobs/train.sh | bash\n"),
+    "Ansible": ("play.yml", f"- replace:\n    path: /w/train.sh\n    regexp: ' {ON}'\n    replace: ''\n"),
+    "a program": ("ddp.py", "from pathlib import Path\n\nrun(made_of(Path('jobs/train.sh').read_text()))\n"),
+    "a program with a variable": ("ddp.py", "SCRIPT = 'jobs/train.sh'\nrun(made_of(open(SCRIPT).read()))\n"),
+    "another language": ("ddp.js", "run(madeOf(fs.readFileSync('jobs/train.sh')))\n"),
+    "a program for all scripts": (
+        "ddp.py",
+        f"import glob\n\nfor each in glob.glob('jobs/*.sh'):\n    run(open(each).read().replace(' {ON}', ''))\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("script", [SCRIPT, EXPORTED], ids=["a flag", "a variable"])
+@pytest.mark.parametrize(("path", "text"), MAKING.values(), ids=MAKING)
+def test_a_script_stays_whose_text_becomes_another_launch(fixed: Fixed, script: str, path: str, text: str) -> None:
+    assert fixed({"jobs/train.sh": script, path: text}, ".") == {}
+
+
+def test_a_script_stays_that_a_command_gives_to_a_program_which_takes_fsdp_out(fixed: Fixed) -> None:
+    files = {
+        "train.sh": SCRIPT,
+        "Makefile": "ddp:\n\tpython tools/without.py train.sh\n",
+        "tools/without.py": "import sys\n\nprint(open(sys.argv[1]).read().replace('--use-megatron-fsdp', ''))\n",
+    }
+    assert fixed(files, "train.sh") == {}
+
+
+STARTING = {
+    "scripts": ("all.sh", "FOO=1 ./train.sh 2>&1 | tee log\nsrun train.sh > log\nsbatch < train.sh\n"),
+    "another host": ("all.sh", "scp train.sh node:\nssh node 'bash -s' < train.sh\nchmod +x train.sh\n"),
+    "what changes other words": ("all.sh", 'sed "s/NAME/$1/" train.sh | sbatch\nenvsubst < train.sh | sbatch\n'),
+    "an image": ("Dockerfile", 'FROM x\nCOPY train.sh /w/\nCMD ["bash", "/w/train.sh"]\n'),
+    "a program": ("all.py", "SCRIPT = 'train.sh'\nsubprocess.run(['bash', SCRIPT], stdout=open('log', 'w'))\n"),
+    "a package": ("setup.py", "setup(scripts=['train.sh'], long_description=Path('README.md').read_text())\n"),
+    "a list": ("jobs.yaml", "deps:\n  - train.sh\n"),
+    "a check": (".pre-commit-config.yaml", "hooks: [{id: shellcheck, files: train.sh}]\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), STARTING.values(), ids=STARTING)
+def test_who_starts_or_copies_a_script_holds_nothing_back(fixed: Fixed, path: str, text: str) -> None:
+    changed = fixed({"train.sh": SCRIPT, path: text}, "train.sh")
+    assert changed == {"train.sh": SCRIPT.replace("torch_dist", "fsdp_dtensor")}
+
+
+def test_a_variable_is_left_out_of_one_command_where_a_program_may_take_the_script(fixed: Fixed) -> None:
+    changed = fixed({"train.sh": EXPORTED, "send.py": "send(Path('train.sh'))\n"}, "train.sh")
+    assert changed == {"train.sh": EXPORTED.replace("torchrun", "env -u CUDA_DEVICE_MAX_CONNECTIONS torchrun")}
