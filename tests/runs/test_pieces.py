@@ -276,3 +276,20 @@ def test_a_launch_may_pick_what_the_program_has_at_hand(
     found = [each for each in capsys.readouterr().out.splitlines() if "train.py" in each]
     assert [each.split()[1] for each in found] == [severity]
     assert ("it is fine as run.sh uses it" in found[0]) is (severity == "warning")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_cured"), [("", False), ("--fsdp", False), ("--fsdp --pp 1", True)], ids=["off", "as it is", "mended"]
+)
+def test_a_launch_without_the_feature_cures_no_option_for_it(
+    project: Project, capsys: pytest.CaptureFixture[str], words: str, is_cured: bool
+) -> None:
+    lines = "cfg.ddp.use_megatron_fsdp = args.fsdp\ncfg.model.pipeline_model_parallel_size = args.pp"
+    declared = 'default=2)\nparser.add_argument("--fsdp", action="store_true"'  # behind the other option
+    project.write(
+        "train.py", PICKED.format(lines).replace("default=2", declared).replace("_fsdp = True", "_fsdp = False")
+    )
+    project.write("run.sh", f"torchrun --nproc_per_node=8 train.py {words}\n")
+    project.lint("--select", "MFSDP350", ".")
+    (found,) = [each for each in capsys.readouterr().out.splitlines() if "train.py" in each]
+    assert ("it is fine as run.sh uses it" in found) is is_cured

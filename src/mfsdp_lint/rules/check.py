@@ -480,8 +480,9 @@ def completed(
     """Find the files that keep a rule from firing in a recipe that they use, by its id and the rule's code.
 
     A script that launches it has to set a value that makes the difference; an unknown value, for which no rule fires,
-    is no cure. A recipe that is built on it has to change the mistake itself: one that turns the feature off is another
-    recipe. A file of overrides is only a layer where a program takes something from it, and others over it.
+    is no cure. A recipe that is built on it has to change the mistake itself, as has a script where only a caller turns
+    the feature on: one that leaves it off is another recipe. A file of overrides is only a layer where a program takes
+    something from it, and others over it.
     """
     launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     built: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
@@ -497,7 +498,8 @@ def completed(
             if recipe.kind == "overrides":
                 users = [*users, *writes.programs_with(recipe.path, hit.witnesses)]
             mistakes = {path for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
-            by = next((each for each in users if _cures(each, hit, hit.witnesses, fired)), None) or next(
+            open_to = mistakes if hit.variant.exposed else hit.witnesses
+            by = next((each for each in users if _cures(each, hit, open_to, fired)), None) or next(
                 (each for each in _users(recipe, built) if _cures(each, hit, mistakes, fired)), None
             )
             if by is not None:
