@@ -55,15 +55,15 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     name = os.path.basename(path)
     words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
     for other, text in texts.items():
-        is_listed = lists(other, text, path)
-        if name not in text and not is_listed:
+        # (Most texts do neither, and to look for comments and patterns takes longer.)
+        if name not in text and (other in but or not any(word in text for word in words)):
             continue
         plain = uncommented(text)
         mentions = mentions_of(plain, name)
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         named = [] if other in but else [plain, *_programs(texts, plain, others)]
         if any(_takes_text(plain, each, words) for each in others) or (
-            (others or is_listed) and any(word in each for each in named for word in words)
+            any(word in each for each in named for word in words) and (others or lists(other, text, path))
         ):
             return f"{other} takes the text of {name}"
     return ""
