@@ -399,7 +399,23 @@ def _bind_star(interp: Interpreter, node: ast.ImportFrom, frame: Frame) -> None:
     star: Any = source
     if source is None:
         star = interp.knowledge.module(interp, name)
-    frame.module.stars.append(star if star is not None else StarOut(name))
+    module = frame.module
+    # A name that the module has already is the other one's from here on.
+    if isinstance(star, Module) and star is not module:
+        for each in [each for each in module.fields if isinstance(each, str) and _gives(interp, star, each, module)]:
+            module.fields.pop(each, None)
+            frame.bindings.pop(each, None)
+    module.stars.append(star if star is not None else StarOut(name))
+
+
+def _gives(interp: Interpreter, source: Module, name: str, to: Module) -> bool:
+    """Tell whether `from source import *` surely binds a name in a module to something that it does not have from
+    there.
+    """
+    text = interp.finder.sources.text_or_none(source.path)
+    if text is not None and name not in text and "import *" not in text:
+        return False
+    return _is_exported(interp, source, name) and resolve_global(interp, source, name, {id(to)}) is not MISSING
 
 
 INSTALLED = frozenset((
