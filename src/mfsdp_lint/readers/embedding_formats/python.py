@@ -343,7 +343,8 @@ def _started_by(
 
 def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: Interpreter) -> Held | HeldCommand:
     """Return a command with the variables that a framework gives the function which starts it, or the object that a
-    call made of it, if that is called elsewhere. Of those that the program has written as well it is not known which counts.
+    call made of it, if that is called elsewhere. Of those that the program has written as well it is not known which
+    counts.
     """
     if not command.environment.writes.get(MAY_HAVE_CHANGED):
         return held  # it has none but its own
@@ -428,6 +429,10 @@ class _PlacedCommand:
     def _place_of(self, said: str, last: Piece, flag: Piece | None, following: str) -> Text | None:
         """Return a word at the text that spells it, or says its value; None where none is seen."""
         found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
+        if found is None and said.startswith("--") and (own := self._in_a_text(said[2:])) is not None:
+            # (The whole of a text in quotes is the name that a flag is made of, `f"--{name}"`; a word in one is any.)
+            before, after = own[0].lines.text[own[0].start - 1], own[0].lines.text[own[0].end : own[0].end + 1]
+            found = (standing_at(said, own[0]),) if before == after and before in "\"'" else None
         name, equals, value = said.partition("=")
         if found is None and equals and (own := self._in_a_text(value)) is not None:
             found = (standing_at(f"{name}=", last), *own)

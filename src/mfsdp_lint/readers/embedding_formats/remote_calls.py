@@ -1,8 +1,9 @@
 """Functions that a framework calls elsewhere: the variables that whoever hands them to it gives their environment.
 
-An object that a call makes, and that is handed on (`CommandFunction(…)` of submitit), is called like a function. A decorator, or the object that a function is handed to, is made of expressions; what any of them calls an environment
-is theirs: `env_vars=`, `runtime_env={"env_vars": …}` (Ray), `.env({…})` of an image (Modal), lines that a job begins
-with (`setup=` of submitit).
+An object that a call makes, and that is handed on (`CommandFunction(…)` of submitit), is called like a function. A
+decorator, or the object that a function is handed to, is made of expressions; what any of them calls an environment is
+theirs: `env_vars=`, `runtime_env={"env_vars": …}` (Ray), `.env({…})` of an image (Modal), lines that a job begins with
+(`setup=` of submitit).
 """
 
 from __future__ import annotations
