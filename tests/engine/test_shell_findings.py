@@ -68,9 +68,34 @@ def test_a_finding_in_a_file_that_is_sourced(check: Check, tmp_path: Path) -> No
     assert check(f"source ./env.sh\n{HEAD} {GOOD}\n", shown="env.sh") == [(1, 36, "error", "MFSDP501")]
 
 
-def test_ranks_that_no_size_fits(check: Check) -> None:
-    script = f"{HEAD} --tensor-model-parallel-size 3 {GOOD}\n"
-    assert [each[3] for each in check(script)] == ["MFSDP305"]
+@pytest.mark.parametrize(
+    ("sizes", "wrong"),
+    [
+        ("--tensor-model-parallel-size 3", "-size 3"),
+        ("--pipeline-model-parallel-size 1 --tensor-model-parallel-size 3", "-size 3"),
+        ("--num-experts 16 --expert-model-parallel-size 16", "-size 16"),
+        (
+            "--num-experts 4 --tensor-model-parallel-size 4 --expert-model-parallel-size 4",
+            "expert-model-parallel-size 4",
+        ),
+        # Experts need not be tensor parallel, and nobody knows a size that a caller gives.
+        (
+            "--num-experts 4 --tensor-model-parallel-size 4 --expert-model-parallel-size 4"
+            " --expert-tensor-parallel-size 1 --sequence-parallel",
+            "",
+        ),
+        ("--num-experts 16 --expert-model-parallel-size $1", ""),
+    ],
+)
+def test_ranks_that_no_size_fits(check: Check, sizes: str, wrong: str) -> None:
+    script = f"{HEAD} {sizes} {GOOD}\n"
+    at = script.index(wrong) + wrong.index(" ") + 2 if wrong else 0
+    assert [(column, code) for _, column, _, code in check(script)] == ([(at, "MFSDP305")] if wrong else [])
+
+
+def test_a_size_is_told_before_the_number_of_ranks(check: Check) -> None:
+    script = f"NODES=1\nTP=16\n{HEAD.replace('8', '8 --nnodes $NODES')} --tensor-model-parallel-size $TP {GOOD}\n"
+    assert [each[::3] for each in check(script)] == [(2, "MFSDP305")]
 
 
 def test_a_comment_silences(check: Check) -> None:

@@ -365,6 +365,26 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"a.py:4 {FORMAT}"],
     ),
+    "names that flags without a value are made of": (
+        {
+            "a.py": (
+                "import subprocess\nFLAGS = [\n    'bf16',\n    'use-megatron-fsdp',\n"
+                "    'use-distributed-optimizer',\n]\ncmd = ['torchrun', 'pretrain_gpt.py', '--save', '/c']\n"
+                "subprocess.run(cmd + [f'--{name}' for name in FLAGS])\n"
+            ),
+        },
+        [f"a.py:4 {FORMAT}"],
+    ),
+    "a flag that a text only mentions": (
+        {
+            "a.py": (
+                "import subprocess\nABOUT = 'it takes use-megatron-fsdp'\nOF = 'megatron'\n"
+                "cmd = ['torchrun', 'pretrain_gpt.py', '--save', '/c', '--use-distributed-optimizer']\n"
+                "subprocess.run([*cmd, f'--use-{OF}-fsdp'])\n"
+            ),
+        },
+        [f"a.py:3 {FORMAT}"],
+    ),
     "a launcher in Python that a script gives a file": (
         {
             "run.sh": "python launch.py conf.yaml\n",

@@ -284,6 +284,32 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"executor.update_parameters(\n    slurm_setup=['module load x', 'export {NAME}=1'])\nexecutor.submit(train)\n",
         [f"10 {CONNECTIONS}"],
     ),
+    "lines that a job of submitit begins with, for a command": (
+        "import submitit\nexecutor = submitit.AutoExecutor(folder='log')\n"
+        f"executor.update_parameters(slurm_setup=[\n    'export {NAME}=1'])\n"
+        f"executor.submit(submitit.helpers.CommandFunction('{RUN} {GOOD}'.split()))\n",
+        [f"4 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with, for a command under a name": (
+        "import submitit\nexecutor = submitit.SlurmExecutor(folder='log')\n"
+        f"executor.update_parameters(setup=[\n    'export {NAME}=1'])\n"
+        f"job = submitit.helpers.CommandFunction('{RUN} {GOOD}'.split())\nexecutor.submit(job)\n",
+        [f"4 {CONNECTIONS}"],
+    ),
+    "lines that another job of submitit begins with": (
+        "import submitit\none = submitit.AutoExecutor(folder='log')\nother = submitit.AutoExecutor(folder='log')\n"
+        f"other.update_parameters(slurm_setup=['export {NAME}=1'])\n"
+        "other.submit(submitit.helpers.CommandFunction(['nvidia-smi']))\n"
+        f"one.submit(submitit.helpers.CommandFunction('{RUN} {GOOD}'.split()))\n",
+        [],
+    ),
+    "a name that one job of submitit and then another has": (
+        "import submitit\none = submitit.AutoExecutor(folder='log')\nother = submitit.AutoExecutor(folder='log')\n"
+        f"other.update_parameters(slurm_setup=['export {NAME}=1'])\n"
+        "job = submitit.helpers.CommandFunction(['nvidia-smi'])\nother.submit(job)\n"
+        f"job = submitit.helpers.CommandFunction('{RUN} {GOOD}'.split())\none.submit(job)\n",
+        [],
+    ),
     "the environment of an image": (
         f"import modal, subprocess\nimage = modal.Image.debian_slim().env(\n    {{'{NAME}': '1'}}).pip_install('x')\n"
         "app = modal.App('x', image=image)\n\n\n@app.function(gpu='H100:8')\n"

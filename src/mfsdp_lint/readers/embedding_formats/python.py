@@ -23,7 +23,7 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
-from mfsdp_lint.readers.embedding_formats.remote_calls import given_to_functions
+from mfsdp_lint.readers.embedding_formats.remote_calls import Place, given_to_functions, place_of
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
@@ -342,22 +342,25 @@ def _started_by(
 
 
 def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: Interpreter) -> Held | HeldCommand:
-    """Return a command with the variables that a framework gives the function which starts it, if that is called
-    elsewhere. Of those that the program has written as well it is not known which counts.
+    """Return a command with the variables that a framework gives the function which starts it, or the object that a
+    call made of it, if that is called elsewhere. Of those that the program has written as well it is not known which
+    counts.
     """
     if not command.environment.writes.get(MAY_HAVE_CHANGED):
         return held  # it has none but its own
     text = interp.finder.sources.text_or_none(path) or ""
     given: dict[str, Variable] = {}
-    for module, _, function in reversed(command.calls):
+    for module, node, function in reversed(command.calls):
         if module.path == path:
-            given |= _given_to_functions(path, text).get(function.rpartition(".")[2], {})
+            called = _given_to_functions(path, text)
+            given |= called.get(function.rpartition(".")[2], {})
+            given |= called.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
     changed = {name: Variable(None) if name in held.variables else each for name, each in given.items()}
     return replace(held, variables={**held.variables, **changed})
 
 
 @lru_cache(maxsize=16)
-def _given_to_functions(path: str, text: str) -> Mapping[str, dict[str, Variable]]:
+def _given_to_functions(path: str, text: str) -> Mapping[str | Place, dict[str, Variable]]:
     try:
         return given_to_functions(path, parse(path, text), Lines(text))
     except Unreadable:
@@ -426,6 +429,10 @@ class _PlacedCommand:
     def _place_of(self, said: str, last: Piece, flag: Piece | None, following: str) -> Text | None:
         """Return a word at the text that spells it, or says its value; None where none is seen."""
         found = self._right_behind(said, flag) or self._in_a_text(said) or self._named(said, following)
+        if found is None and said.startswith("--") and (own := self._in_a_text(said[2:])) is not None:
+            # (The whole of a text in quotes is the name that a flag is made of, `f"--{name}"`; a word in one is any.)
+            before, after = own[0].lines.text[own[0].start - 1], own[0].lines.text[own[0].end : own[0].end + 1]
+            found = (standing_at(said, own[0]),) if before == after and before in "\"'" else None
         name, equals, value = said.partition("=")
         if found is None and equals and (own := self._in_a_text(value)) is not None:
             found = (standing_at(f"{name}=", last), *own)

@@ -1,8 +1,9 @@
 """Functions that a framework calls elsewhere: the variables that whoever hands them to it gives their environment.
 
-A decorator, or the object that a function is handed to, is made of expressions; what any of them calls an environment
-is theirs: `env_vars=`, `runtime_env={"env_vars": …}` (Ray), `.env({…})` of an image (Modal), lines that a job begins
-with (`setup=` of submitit).
+An object that a call makes, and that is handed on (`CommandFunction(…)` of submitit), is called like a function. A
+decorator, or the object that a function is handed to, is made of expressions; what any of them calls an environment is
+theirs: `env_vars=`, `runtime_env={"env_vars": …}` (Ray), `.env({…})` of an image (Modal), lines that a job begins with
+(`setup=` of submitit).
 """
 
 from __future__ import annotations
@@ -22,11 +23,19 @@ _LINES = re.compile(r"(?:\w+_)?setup(?:_lines)?")
 _DEEPEST = 100
 """Calls upon calls that an expression is looked into."""
 
+Place = tuple[int, int, int | None, int | None]
 
-def given_to_functions(path: str, tree: ast.Module, lines: Lines) -> Mapping[str, dict[str, Variable]]:
-    """Return the variables that functions of a file are called with elsewhere, by the functions' names."""
+
+def place_of(call: ast.Call) -> Place:
+    return call.lineno, call.col_offset, call.end_lineno, call.end_col_offset
+
+
+def given_to_functions(path: str, tree: ast.Module, lines: Lines) -> Mapping[str | Place, dict[str, Variable]]:
+    """Return the variables that functions of a file are called with elsewhere, by the functions' names; those of what
+    a call makes, by the place of the call.
+    """
     reader = _Reader(path, tree, lines)
-    found: dict[str, dict[str, Variable]] = {}
+    found: dict[str | Place, dict[str, Variable]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for decorator in node.decorator_list:
@@ -39,6 +48,7 @@ def given_to_functions(path: str, tree: ast.Module, lines: Lines) -> Mapping[str
             for each in (*node.args, *(keyword.value for keyword in node.keywords)):
                 if isinstance(each, ast.Name):
                     reader.add(found, each.id, node.func.value)
+                reader.add_to_made(found, each, node.func.value, node)
     return found
 
 
@@ -70,12 +80,23 @@ class _Reader:
                 if isinstance(of, ast.Name):  # `ray.init(…)`, `executor.update_parameters(…)`
                     self.asked.setdefault(of.id, []).append(call)
 
-    def add(self, found: dict[str, dict[str, Variable]], name: str, node: ast.expr) -> None:
+    def add(self, found: dict[str | Place, dict[str, Variable]], name: str, node: ast.expr) -> None:
         """Add the variables that an expression names, through the names of the file, in the order of their effect, to
         those of a function, or of the methods of a class.
         """
         for function in self.functions.get(name, ()):
             self._add(found.setdefault(function, {}), node, set(), _DEEPEST)
+
+    def add_to_made(
+        self, found: dict[str | Place, dict[str, Variable]], made: ast.expr, node: ast.expr, handing: ast.Call
+    ) -> None:
+        """Add the variables that an expression names to those of the object that a call makes, here or under a name."""
+        beside = self.asked.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        if any(call.args and call.keywords for call in (handing, *beside)):
+            return  # what is given with one object (`executor=`) is not given with another
+        bound = self.bound.get(made.id, []) if isinstance(made, ast.Name) else [made]
+        if len(bound) == 1 and isinstance(bound[0], ast.Call):  # (of several it is not known which is handed on)
+            self._add(found.setdefault(place_of(bound[0]), {}), node, set(), _DEEPEST)
 
     def _add(self, found: dict[str, Variable], node: ast.expr, seen: set[str], depth: int) -> None:
         match node:
