@@ -42,7 +42,7 @@ def written(statement: str, arguments: str = "") -> None:
 
 
 def undecided(ask: Ask, *options: str) -> list[str]:
-    _, out, _ = ask(*(options or ("recipe.py",)), *TARGET, "--output-format=json")
+    _, out, _ = ask(*TARGET, *(options or ("recipe.py",)), "--output-format=json")
     return [each["message"] for each in json.loads(out)["findings"] if each["code"] == "MFSDP907"]
 
 
@@ -52,7 +52,6 @@ NOT_FOLLOWED = {
     'cfg.ddp.use_megatron_fsdp = load("x").ddp.fsdp == "on"': "`load('x')` (recipe.py:15)",
     'cfg.ddp.use_megatron_fsdp = bool(int(load("x")))': "`load('x')` (recipe.py:15)",
     "cfg.ddp.use_megatron_fsdp = not load()": "`load()` (recipe.py:15)",
-    "tweak(cfg.ddp)": "`tweak(cfg.ddp)` (recipe.py:15)",
 }
 
 
@@ -63,6 +62,33 @@ def test_a_call_that_is_not_followed_is_told_with_what_judges_it(ask: Ask, state
         f"whether Megatron-FSDP is on could not be decided: {call} is not followed; "
         "`--set ddp.use_megatron_fsdp=true` judges it so"
     ]
+
+
+def test_the_other_settings_that_a_call_leaves_open_are_counted(ask: Ask) -> None:
+    written("tweak(cfg.ddp)")
+    (message,) = undecided(ask)
+    assert re.match(
+        r"whether Megatron-FSDP is on, and \d+ other settings, could not be decided: `tweak\(cfg\.ddp\)` ", message
+    )
+
+
+UPSTREAM = "from megatron.bridge.training.utils.omegaconf_utils import apply_overrides, process_config_with_overrides\n"
+OVER_IT = {
+    "upstream's own function": 'process_config_with_overrides(cfg, config_filepath="{}")',
+    "merged": 'apply_overrides(cfg, OmegaConf.to_container(OmegaConf.merge({{}}, OmegaConf.load("{}"))), {{}})',
+}
+
+
+@pytest.mark.parametrize("statement", OVER_IT.values(), ids=OVER_IT)
+def test_a_file_of_overrides_that_is_not_there_is_told(ask: Ask, statement: str) -> None:
+    older = ("recipe.py", "--target-bridge=0.5.1")  # where one value is enough for a rule
+    written(f"from omegaconf import OmegaConf\n{UPSTREAM}{statement.format('/results/over.yaml')}")
+    (message,) = undecided(ask, *older)
+    assert "other settings, could not be decided: `" in message
+    assert "(recipe.py:17) is not followed" in message
+    Path("over.yaml").write_text("ddp:\n  use_megatron_fsdp: false\n")
+    written(f"from omegaconf import OmegaConf\n{UPSTREAM}{statement.format('over.yaml')}")
+    assert undecided(ask, *older) == []
 
 
 def test_the_command_that_is_told_judges_it_so(ask: Ask) -> None:
@@ -105,7 +131,7 @@ def test_one_of_what_is_not_known_is_told_however_it_is_taken(ask: Ask, statemen
     with Path("recipe.py").open("a") as file:
         file.write("\n\nclass Base: ...\n\n\ndef apply_all(cfg, hooks):\n    for hook in hooks:\n        hook(cfg)\n")
     (message,) = undecided(ask)
-    assert message.startswith("whether Megatron-FSDP is on could not be decided: ")
+    assert message.startswith("whether Megatron-FSDP is on")
 
 
 ARGUMENTS = {

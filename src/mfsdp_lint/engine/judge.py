@@ -19,6 +19,7 @@ from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppres
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.readers.registry import is_python, reader_of
 from mfsdp_lint.reports.summary import holds_for, in_order, named_versions, with_versions
+from mfsdp_lint.reports.wording import count
 from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
 from mfsdp_lint.rules.check import RuleMatches, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import FindingGroup, causes
@@ -425,6 +426,8 @@ def _undecided_finding(
     _, first = every[0]
     obstacle, recipe = first.obstacle, first.recipe
     what = _WHETHER.get(first.path, first.path)
+    others = max(each.others for _, each in every)
+    also = f", and {count(others, 'other setting')}," if others else ""
     line = line_in_file(obstacle.span.path, obstacle.span.line, sources)
     targets = {target for target, _ in every}
     versions = () if asked == 1 else in_order(target.name for target in targets)
@@ -434,7 +437,7 @@ def _undecided_finding(
         name="undecided-setting",
         severity="info",
         stage="never",
-        message=f"{what} could not be decided: {obstacle.reason(line)}; "
+        message=f"{what}{also} could not be decided: {obstacle.reason(line)}; "
         f"`--set {first.path}={_as_option(first.value)}` judges it so"
         + ("" if len(targets) == asked else f" (holds for {named_versions(versions)})"),
         span=obstacle.span if is_linted(obstacle.span.path) else Span(recipe.path, recipe.line, 1, recipe.line, 1),

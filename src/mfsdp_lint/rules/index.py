@@ -357,13 +357,17 @@ _MOST_VALUES = 12
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A setting of a recipe, what keeps it from being known, and a value with which these rules would fire."""
+    """A setting of a recipe, what keeps it from being known, and a value with which these rules would fire.
+
+    `others` is the number of other settings that rules ask for, and that the same keeps from being known.
+    """
 
     recipe: Recipe
     path: str
     obstacle: Obstacle
     value: Plain
     codes: tuple[str, ...]
+    others: int = 0
 
 
 def undecided(recipe: Recipe, views: SettingsViews, asked: RuleIndex, broken: Collection[str]) -> Iterator[Undecided]:
@@ -372,18 +376,19 @@ def undecided(recipe: Recipe, views: SettingsViews, asked: RuleIndex, broken: Co
     told: set[Obstacle] = set()
     paths = {path for clause in views.open for path in clause.paths}
     # Those that decide most come first.
-    for path in (*(path for path in dict.fromkeys(_FIRST) if path in paths), *sorted(paths.difference(_FIRST))):
-        if not isinstance(written.value(path), (Unknown, NotNone)):
-            continue
-        obstacle = written.settings.obstacle(path)
-        if obstacle is None or obstacle in told:
+    order = (*(path for path in dict.fromkeys(_FIRST) if path in paths), *sorted(paths.difference(_FIRST)))
+    unknown = (path for path in order if isinstance(written.value(path), (Unknown, NotNone)))
+    obstacles = {path: found for path in unknown if (found := written.settings.obstacle(path)) is not None}
+    for path, obstacle in obstacles.items():
+        if obstacle in told:
             continue
         for value in _deciding_values(path, views):
             supposed = replace(written, settings=With.known(written.settings, {path: value}))
             codes = _further_broken(SettingsViews(supposed, views.site), asked, broken)
             if codes:
                 told.add(obstacle)
-                yield Undecided(recipe, path, obstacle, value, codes)
+                others = list(obstacles.values()).count(obstacle) - 1
+                yield Undecided(recipe, path, obstacle, value, codes, others)
                 break
 
 

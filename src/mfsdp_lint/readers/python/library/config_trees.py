@@ -46,9 +46,11 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
+    blame,
     derived,
     identical,
     lacked_by,
+    obstacle_of,
     uncertain,
 )
 
@@ -130,10 +132,18 @@ def merge(interp: Interpreter, tree: ConfigTree, source: Object, call: Call, str
     if isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields):
         source = None  # trees do not hold other keys here, as `on:` in YAML
     if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source):
-        forget_reachable(interp, tree)
+        forget_because_of(interp, tree, source)
+        blame(tree, obstacle_of(source))
         return
     for key, value in entries(source):
         put(interp, tree, key, value, source.writes.get(key), call, struct)
+
+
+def forget_because_of(interp: Interpreter, owner: Object, unknown: Object) -> None:
+    """Forget what an object holds, as something unknown lies over it, for the reason why that is unknown."""
+    outer, interp.obstacle = interp.obstacle, obstacle_of(unknown) or interp.obstacle
+    forget_reachable(interp, owner)
+    interp.obstacle = outer
 
 
 def all_lacked(tree: Object, above: str = "") -> Iterator[tuple[str, Lacked]]:
@@ -282,10 +292,10 @@ def apply(interp: Interpreter, config: Object, changes: Object, call: Call) -> N
     """
     changes = interp.settle(changes)
     if not isinstance(changes, (DictObject, ConfigTree)):
-        forget_reachable(interp, config)
+        forget_because_of(interp, config, changes)
         return
     if not is_whole(changes) and not isinstance(config, Unknown):
-        forget_reachable(interp, config)
+        forget_because_of(interp, config, changes)
     if isinstance(config, Instance):
         _lacks(interp, config, *lacked_by(changes))
     for key, value in entries(changes):

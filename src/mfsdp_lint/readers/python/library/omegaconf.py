@@ -18,12 +18,13 @@ from mfsdp_lint.readers.overrides import Element, NoOverride, read_element, spli
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
-from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, unfollowed
 from mfsdp_lint.readers.python.library.config_trees import (
     apply,
     as_dictionary,
     as_objects,
     entries,
+    forget_because_of,
     is_whole,
     make_tree,
     merge,
@@ -168,7 +169,9 @@ def _load(interp: Interpreter, call: Call) -> Object:
         text = read(interp, given, call.frame)
     found = None if text is None else loaded(interp, text, from_omegaconf, call)
     if found is None:
-        return interp.unknown("config", not_none=True)
+        # A file that is named, and is not here, is no argument that somebody else gives.
+        at = None if text_of_path(source) is None else call_at("", call.node, call.frame)
+        return interp.unknown("config", not_none=True, obstacle=at)
     return tree_of(interp, found[0]) if found else make_tree(interp)
 
 
@@ -362,7 +365,7 @@ def _process(interp: Interpreter, call: Call) -> Object:
     if WHOLE in tree.fields:
         apply(interp, config, tree, call)
     else:
-        forget_reachable(interp, config)
+        forget_because_of(interp, config, tree)
     return config
 
 
