@@ -56,6 +56,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Unknown,
     Write,
+    blame,
 )
 
 __all__ = ("NoOverride", "Override", "parse")
@@ -186,7 +187,9 @@ def _to_container(interp: Interpreter, call: Call) -> Object:
     tree, resolve = interp.settle(call.argument(0, "cfg")), interp.settle(call.keywords.get("resolve", False))
     if not isinstance(tree, ConfigTree) or not isinstance(resolve, bool):
         return interp.unknown("config")
-    return as_dictionary(interp, tree, call.frame, resolve)
+    made = as_dictionary(interp, tree, call.frame, resolve)
+    blame(made, tree.obstacle)
+    return made
 
 
 @models("omegaconf.OmegaConf.update")
