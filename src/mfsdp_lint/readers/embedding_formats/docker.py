@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
@@ -31,7 +31,8 @@ from mfsdp_lint.readers.images import files_of_image, instructions_of
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode
+from mfsdp_lint.readers.yaml.merged import mapping_of, merged, taken
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
 def is_compose(document: YamlDocument, root: MappingNode) -> bool:
@@ -45,13 +46,13 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
 
     Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation). A
     service sees the tree where a volume has it. One that is built here has the entry point, the variables and the files
-    of its Dockerfile.
+    of its Dockerfile. Files that are merged are one: each has the services of all whose command is written in it.
     """
     dotenv = beside(document.path, ".env")
     text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
-    fill = partial(_interpolated, dotenv_variables(dotenv, text) if text is not None else {}, _OF_COMPOSE)
-    for service in entries(document, entries(document, root).get("services")).values():
-        own = entries(document, service)
+    beside_it = dotenv_variables(dotenv, text) if text is not None else {}
+    fill = partial(_interpolated, beside_it, _OF_COMPOSE)
+    for own in _services(document, root, _merged_files(document.path, beside_it, sources), sources):
         image = _built_image(document, own, sources, fill)
         variables = {
             **image.variables,
@@ -78,6 +79,88 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
         container = ContainerFiles(folder, (*image.container.mounts, *_volumes(document, own)))
         for one in held(script, variables):
             yield replace(one, container=container)
+
+
+_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_OVERRIDES = (
+    "compose.override.yml",
+    "compose.override.yaml",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+)
+"""The first of each that is there counts (compose-go 2.4, cli/options.go)."""
+
+
+def _merged_files(path: str, dotenv: Variables, sources: Sources) -> list[str]:
+    """Return the files that Compose merges with this one where nobody names any, the first at the bottom."""
+    named = dotenv.get("COMPOSE_FILE")
+    names: list[str | None] = [*plain(named.text or ()).split(":")] if named is not None else []
+    if not names:
+        there = [[each for each in of if sources.exists(beside(path, each))] for of in (_FILES, _OVERRIDES)]
+        names = [next(iter(each), None) for each in there]
+    paths = [beside(path, each) for each in names if each]
+    own = posixpath.normpath(path)
+    return paths if own in paths and all(names) else [own]
+
+
+def _services(
+    document: YamlDocument, root: MappingNode, paths: Sequence[str], sources: Sources
+) -> list[Mapping[str, Node]]:
+    """Return the services of merged files, those that are started by what is written in this one."""
+    whole: dict[str, Node] = {}
+    for path in paths:
+        roots = [root] if path == posixpath.normpath(document.path) else taken(document, path, sources)
+        for one in roots:
+            for name, each in entries(document, entries(document, one).get("services")).items():
+                whole[name] = merged(document, whole.get(name), each, partial(_joined, document))
+    services = [entries(document, each) for each in whole.values()]
+    return [each for each in services if _is_started_here(document, each)]
+
+
+def _is_started_here(document: YamlDocument, service: Mapping[str, Node]) -> bool:
+    started = next((service[name] for name in ("command", "entrypoint", "build") if name in service), None)
+    within = [started, *entries(document, started).values(), *items(document, started)]
+    return not any(document.follow(each) in document.homes for each in within if each is not None)
+
+
+_NAMED = ("environment", "args", "labels")
+_LISTS = ("env_file", "volumes")
+
+
+def _joined(document: YamlDocument, key: str, old: Node, new: Node) -> Node | None:
+    """Merge what Compose merges in a way of its own (docs.docker.com/reference/compose-file/merge)."""
+    target = document.follow(new)
+    if isinstance(target, (ScalarNode, MappingNode, SequenceNode)) and target.tag.strip("!") in ("reset", "override"):
+        is_reset = target.tag.strip("!") == "reset"
+        return ScalarNode(new.start, new.end, new.pair, "null", "", "") if is_reset else new
+    if key in _NAMED and (_is_list(document, old) or _is_list(document, new)):
+        return merged(document, _by_name(document, old), _by_name(document, new))
+    if key == "build" and said(document, old) is not None:
+        return merged(document, mapping_of({"context": old}, old), new, partial(_joined, document))
+    if key == "build" and said(document, new) is not None:
+        return merged(document, old, mapping_of({"context": new}, new), partial(_joined, document))
+    if key in _LISTS:
+        both = (*items(document, old), *items(document, new))
+        return SequenceNode(new.start, new.end, new.pair, "seq", both, False, new.weight + old.weight, new.depth)
+    return None
+
+
+def _by_name(document: YamlDocument, node: Node) -> Node:
+    """Return a list `[NAME=value]` as a mapping."""
+    if not _is_list(document, node):
+        return node
+    found: dict[str, Node] = {}
+    for each in items(document, node):
+        name, equals, value = (said(document, each) or "").partition("=")
+        scalar = document.follow(each)
+        if not isinstance(scalar, ScalarNode):
+            continue
+        home = document.homes.get(scalar, document)
+        start = home.lines.text.find("=", scalar.start, scalar.end) + 1 or scalar.start
+        found[name] = replace(scalar, start=start, tag="str" if equals else "null", text=value)
+        if home is not document:
+            document.homes[found[name]] = home
+    return mapping_of(found, node)
 
 
 def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: Sources, fill: Fill) -> DockerImage:

@@ -383,7 +383,8 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bo
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None
         is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
-        scripts += (found or ()) if found or is_map else job_scripts(document, root)
+        # What is merged with other files starts what they say together.
+        scripts += found or () if found or is_map or document.homes else job_scripts(document, root)
     return scripts, is_known
 
 

@@ -46,7 +46,8 @@ _LONGEST_KEY = 200
 class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
-    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them.
+    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them. `homes` are
+    the files of scalars that are read as its own (`readers/yaml/merged.py`).
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -55,6 +56,7 @@ class YamlDocument:
         self.budget = _EXPANSION
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
+        self.homes: dict[Node, YamlDocument] = {}
 
     def section(self, node: MappingNode, depth: int = 0) -> Section:
         """Return the tree of a mapping. The origin of a key's value has the key's first value as the earlier one."""
