@@ -31,7 +31,7 @@ from mfsdp_lint.readers.images import files_of_image, instructions_of
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.merged import mapping_of, merged, taken
+from mfsdp_lint.readers.yaml.merged import is_taken, mapping_of, merged, taken
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
@@ -114,13 +114,8 @@ def _services(
             for name, each in entries(document, entries(document, one).get("services")).items():
                 whole[name] = merged(document, whole.get(name), each, partial(_joined, document))
     services = [entries(document, each) for each in whole.values()]
-    return [each for each in services if _is_started_here(document, each)]
-
-
-def _is_started_here(document: YamlDocument, service: Mapping[str, Node]) -> bool:
-    started = next((service[name] for name in ("command", "entrypoint", "build") if name in service), None)
-    within = [started, *entries(document, started).values(), *items(document, started)]
-    return not any(document.follow(each) in document.homes for each in within if each is not None)
+    starts = [next((own[name] for name in ("command", "entrypoint", "build") if name in own), None) for own in services]
+    return [own for own, start in zip(services, starts, strict=True) if not is_taken(document, start)]
 
 
 _NAMED = ("environment", "args", "labels")

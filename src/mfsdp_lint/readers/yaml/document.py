@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span
+from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources, Unreadable
@@ -47,7 +47,7 @@ class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
     `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them. `homes` are
-    the files of scalars that are read as its own (`readers/yaml/merged.py`).
+    the files of scalars that are read as its own (`readers/yaml/merged.py`), `unfollowed` what is not at hand.
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -57,6 +57,7 @@ class YamlDocument:
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
         self.homes: dict[Node, YamlDocument] = {}
+        self.unfollowed: list[Unfollowed] = []
 
     def section(self, node: MappingNode, depth: int = 0) -> Section:
         """Return the tree of a mapping. The origin of a key's value has the key's first value as the earlier one."""

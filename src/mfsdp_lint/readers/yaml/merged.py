@@ -33,8 +33,19 @@ def taken(document: YamlDocument, path: str, sources: Sources) -> list[MappingNo
     return [each for each in roots if isinstance(each, MappingNode)]
 
 
+def is_taken(document: YamlDocument, node: Node | None) -> bool:
+    """Tell whether the first text at or below a node is written in another file."""
+    target = document.follow(node) if node is not None else None
+    match target:
+        case SequenceNode(items=[first, *_]):
+            return is_taken(document, first)
+        case MappingNode(entries=[(_, first), *_]):
+            return is_taken(document, first)
+    return target in document.homes
+
+
 def merged(document: YamlDocument, old: Node | None, new: Node, join: Join = lambda *_: None, key: str = "") -> Node:
-    """Lay a node over another one: mappings are merged key by key, anything else is replaced."""
+    """Lay a node over another one, if there is one: mappings are merged key by key, anything else is replaced."""
     if old is None:
         return new
     if (joint := join(key, old, new)) is not None:
