@@ -137,6 +137,97 @@ def test_variables_that_a_step_of_github_sets_for_those_behind_it(
     assert told({"ci.yml": text}, tmp_path, capsys) == [f"ci.yml:{each}" for each in wanted]
 
 
+WORKFLOW, CALLER = ".github/workflows/train.yml", ".github/workflows/nightly.yml"
+STEPS = f"jobs:\n  t:\n    steps:\n    - run: {OF_FORMAT} ${{{{ inputs.fmt }}}}\n"
+CALLED = f"on:\n  workflow_call:\n    inputs:\n      fmt: {{required: true}}\n{STEPS}"
+USES = "uses: ./.github/workflows/train.yml"
+CALL = f"on: push\njobs:\n  a:\n    {USES}\n    with:\n      fmt: "
+ACTION = (
+    f"inputs:\n  fmt:\n    default: torch_dist\nruns:\n  using: composite\n  steps:\n  - shell: bash\n    run: {RUN}"
+)
+OF_ACTION = f"{ACTION} --save /c --ckpt-format ${{{{ inputs.fmt }}}}\n"
+
+CALLS: dict[str, tuple[dict[str, str], list[str]]] = {
+    "a workflow": ({WORKFLOW: CALLED, CALLER: f"{CALL}torch_dist\n"}, [f"{CALLER}:6 {FORMAT}"]),
+    "a workflow with a good value": ({WORKFLOW: CALLED, CALLER: f"{CALL}fsdp_dtensor\n"}, []),
+    "a workflow that is called twice": (
+        {
+            WORKFLOW: CALLED,
+            CALLER: f"{CALL}fsdp_dtensor\n  b:\n    {USES}\n    with:\n      fmt: torch_dist\n",
+        },
+        [f"{CALLER}:10 {FORMAT}"],
+    ),
+    "a workflow with values of a matrix": (
+        {
+            WORKFLOW: CALLED,
+            CALLER: f"{CALL}${{{{ matrix.fmt }}}}\n    strategy:\n      matrix:\n        fmt:\n        - torch_dist\n",
+        },
+        [f"{CALLER}:10 {FORMAT}"],
+    ),
+    "a workflow that a called one calls": (
+        {
+            WORKFLOW: CALLED,
+            ".github/workflows/inner.yml": CALLED.partition("jobs:")[0]
+            + CALL.partition("\n")[2]
+            + "${{ inputs.fmt }}\n",
+            CALLER: f"{CALL}torch_dist\n".replace("train.yml", "inner.yml"),
+        },
+        [f"{CALLER}:6 {FORMAT}"],
+    ),
+    "a workflow with its default": (
+        {WORKFLOW: CALLED.replace("required: true", "default: torch_dist"), CALLER: CALL.partition("    with")[0]},
+        [f"{WORKFLOW}:4 {FORMAT}"],
+    ),
+    "a default that its callers replace": (
+        {WORKFLOW: CALLED.replace("required: true", "default: torch_dist"), CALLER: f"{CALL}fsdp_dtensor\n"},
+        [],
+    ),
+    "a default that counts where it starts by itself": (
+        {
+            WORKFLOW: CALLED.replace("required: true", "default: torch_dist").replace("on:\n", "on:\n  push:\n"),
+            CALLER: f"{CALL}fsdp_dtensor\n",
+        },
+        [f"{WORKFLOW}:5 {FORMAT}"],
+    ),
+    "a workflow that another repository calls": ({WORKFLOW: CALLED}, []),
+    "a value that nobody knows": ({WORKFLOW: CALLED, CALLER: f"{CALL}${{{{ vars.FMT }}}}\n"}, []),
+    "a caller's variables are not its workflow's": (
+        {
+            WORKFLOW: f"on: [workflow_call]\njobs:\n  t:\n    steps:\n    - run: {RUN} {GOOD}\n",
+            CALLER: f"on: push\nenv: {{{NAME}: 1}}\njobs:\n  a:\n    {USES}\n",
+        },
+        [],
+    ),
+    "an action": (
+        {
+            "ci/train/action.yml": OF_ACTION,
+            CALLER: "on: push\njobs:\n  a:\n    steps:\n    - uses: ./ci/train\n      with:\n        fmt: torch\n",
+        },
+        [f"{CALLER}:7 {FORMAT}"],
+    ),
+    "an action with its default": ({"ci/train/action.yml": OF_ACTION}, [f"ci/train/action.yml:3 {FORMAT}"]),
+    "a caller's variables are its action's": (
+        {
+            "ci/train/action.yml": f"{ACTION} {GOOD}\n",
+            CALLER: f"on: push\nenv:\n  {NAME}: 1\njobs:\n  a:\n    steps:\n    - uses: ./ci/train\n",
+        },
+        [f"{CALLER}:3 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), CALLS.values(), ids=CALLS)
+def test_what_workflows_call(
+    files: dict[str, str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
+
 JOB = f"train:\n  stage: t\n  script: [{RUN} {GOOD}]\n"
 ONE, EIGHT = (f"variables:\n  {NAME}: {number}\n" for number in (1, 8))
 GPU = f".gpu:\n  variables:\n    {NAME}: 1\n"

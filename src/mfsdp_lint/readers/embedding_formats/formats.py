@@ -314,7 +314,7 @@ def yaml_scripts(
         is_known = is_known or found is not None
         is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
         # What is merged with other files starts what they say together.
-        scripts += found or () if found or is_map or document.homes else job_scripts(document, root)
+        scripts += found or () if found or is_map or document.is_merged else job_scripts(document, root)
     if unfollowed is not None:
         unfollowed += dict.fromkeys(document.unfollowed)
     return scripts, is_known

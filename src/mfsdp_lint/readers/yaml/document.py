@@ -47,7 +47,8 @@ class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
     `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them. `homes` are
-    the files of scalars that are read as its own (`readers/yaml/merged.py`), `unfollowed` what is not at hand.
+    the files of scalars that are read as its own (`readers/yaml/merged.py`; `is_merged`: with its own in one tree), and
+    `unfollowed` is what is not at hand.
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -57,6 +58,7 @@ class YamlDocument:
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
         self.homes: dict[Node, YamlDocument] = {}
+        self.is_merged = False
         self.unfollowed: list[Unfollowed] = []
 
     def section(self, node: MappingNode, depth: int = 0) -> Section:

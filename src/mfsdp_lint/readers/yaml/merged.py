@@ -48,6 +48,7 @@ def merged(document: YamlDocument, old: Node | None, new: Node, join: Join = lam
     """Lay a node over another one, if there is one: mappings are merged key by key, anything else is replaced."""
     if old is None:
         return new
+    document.is_merged = True
     if (joint := join(key, old, new)) is not None:
         return joint
     below, above = target_of(old), target_of(new)
