@@ -189,6 +189,53 @@ MERGED: dict[str, tuple[Files, list[str]]] = {
     ),
 }
 
+BASE, OTHER = "docker/compose.yaml", "docker/other.yaml"
+
+NAMED: dict[str, tuple[Files, list[str]]] = {
+    "a command that cures": (
+        {BASE: SET % 1, OTHER: OVERRIDE.format(f"{NAME}=8"), "up.sh": f"docker compose -f {BASE} -f {OTHER} up\n"},
+        [],
+    ),
+    "a command that spoils": (
+        {
+            BASE: SET % 8,
+            OTHER: OVERRIDE.format(f"{NAME}=1"),
+            "Makefile": f"up:\n\tdocker-compose --file={BASE} \\\n\t  --file={OTHER} up -d\n",
+        },
+        [f"{OTHER}:4 {CONNECTIONS}"],
+    ),
+    "a command beside the files": (
+        {
+            BASE: SET % 1,
+            OTHER: OVERRIDE.format(f"{NAME}=8"),
+            "docker/up.sh": 'docker compose -p x -f "$HERE/compose.yaml" -f "$HERE/other.yaml" up\n',
+        },
+        [],
+    ),
+    "several commands": (
+        {
+            BASE: SET % 8,
+            OTHER: OVERRIDE.format(f"{NAME}=1"),
+            "docker/more.yaml": OVERRIDE.format(f"{NAME}=4"),
+            "up.sh": f"docker compose -f {BASE} -f {OTHER} up\ndocker compose -f {BASE} -f docker/more.yaml up\n",
+        },
+        [f"{OTHER}:4 {CONNECTIONS}"],
+    ),
+    "a file by itself": (
+        {BASE: SET % 1, OTHER: OVERRIDE.format(f"{NAME}=8"), "up.sh": f"docker compose -f {BASE} up\n"},
+        [f"{BASE}:5 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), NAMED.values(), ids=NAMED)
+def test_files_that_a_command_names_together(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()  # commands are searched for in a project
+    assert told(files, tmp_path, capsys) == wanted
+
 
 @pytest.mark.parametrize(("files", "wanted"), MERGED.values(), ids=MERGED)
 def test_files_that_compose_merges(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.projects import beside
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS
+from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.projects import above, beside, is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
@@ -52,7 +57,8 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
     text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
     beside_it = dotenv_variables(dotenv, text) if text is not None else {}
     fill = partial(_interpolated, beside_it, _OF_COMPOSE)
-    for own in _services(document, root, _merged_files(document.path, beside_it, sources), sources):
+    several = _merged_files(document.path, beside_it, sources)
+    for own in (each for paths in several for each in _services(document, root, paths, sources)):
         image = _built_image(document, own, sources, fill)
         variables = {
             **image.variables,
@@ -88,19 +94,51 @@ _OVERRIDES = (
     "docker-compose.override.yml",
     "docker-compose.override.yaml",
 )
-"""The first of each that is there counts (compose-go 2.4, cli/options.go)."""
+"""The first of each that is there counts (github.com/compose-spec/compose-go, cli/options.go, 01296029)."""
 
 
-def _merged_files(path: str, dotenv: Variables, sources: Sources) -> list[str]:
-    """Return the files that Compose merges with this one where nobody names any, the first at the bottom."""
-    named = dotenv.get("COMPOSE_FILE")
-    names: list[str | None] = [*plain(named.text or ()).split(":")] if named is not None else []
+def _merged_files(path: str, dotenv: Variables, sources: Sources) -> list[list[str]]:
+    """Return the files that Compose merges with this one, the first at the bottom: those of every command of the
+    repository that names this one among several, or those that it takes where nobody names any.
+    """
+    own = posixpath.normpath(path)
+    if named := [each for each in _named_together(path, sources) if own in each]:
+        return named
+    listed = dotenv.get("COMPOSE_FILE")
+    names: list[str | None] = [*plain(listed.text or ()).split(":")] if listed is not None else []
     if not names:
         there = [[each for each in of if sources.exists(beside(path, each))] for of in (_FILES, _OVERRIDES)]
         names = [next(iter(each), None) for each in there]
     paths = [beside(path, each) for each in names if each]
-    own = posixpath.normpath(path)
-    return paths if own in paths and all(names) else [own]
+    return [paths if own in paths and all(names) else [own]]
+
+
+_COMMAND = re.compile(r"\bdocker[- ]compose\b(?P<words>(?:\\\n|[^\n;&|])*)")
+_NAMES = re.compile(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name>[^\s\"']+\.ya?ml)\b")
+_NAMING = (".sh", ".bash", ".mk", ".just", "akefile", "ustfile")
+
+
+def _named_together(path: str, sources: Sources) -> list[list[str]]:
+    """Return the files that commands of the repository name behind each other (`docker compose -f A -f B up`)."""
+    folder = os.path.abspath(os.path.dirname(path))
+    root = repository_above(folder)
+    is_one = is_project(root)
+
+    def found() -> Iterator[list[str]]:
+        folders = written_folders(root) if is_one else iter([(folder, disk.Listing(folder).matching("*"))])
+        for at, names in islice(folders, MOST_FOLDERS):
+            for script in (shown(os.path.join(at, each)) for each in names if each.endswith(_NAMING)):
+                for line in _COMMAND.finditer(sources.text_or_none(script) or ""):
+                    given = [each["name"] for each in _NAMES.finditer(line["words"])]
+                    places = [
+                        [posixpath.normpath(posixpath.join(each, name)) for each in above(script)] for name in given
+                    ]
+                    there = [next(filter(sources.exists, each), "") for each in places]
+                    if len(there) > 1 and all(there):
+                        yield there
+
+    together = sources.shared(("files of Compose", root if is_one else folder), lambda: list(found())).result
+    return [list(each) for each in dict.fromkeys(map(tuple, together))]
 
 
 def _services(

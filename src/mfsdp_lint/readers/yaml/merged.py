@@ -10,7 +10,7 @@ from mfsdp_lint.readers.yaml.document import YamlDocument, target_of
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 
 Join = Callable[[str, Node, Node], Node | None]
-"""What is left of the old and the new node under a key; None where mappings are merged and others replaced."""
+"""The node that is left of an old and a new one under a key; None where mappings are merged and others replaced."""
 
 
 def taken(document: YamlDocument, path: str, sources: Sources) -> list[MappingNode]:
