@@ -109,6 +109,141 @@ SERVICES: dict[str, tuple[Files, list[str]]] = {
     ),
 }
 
+PLAIN = f"services:\n  t:\n    image: x\n    command: {RUN} {GOOD}\n"
+SET = f"{PLAIN}    environment: {{{NAME}: %s}}\n"
+OVERRIDE = "services:\n  t:\n    environment:\n    - {}\n"
+
+MERGED: dict[str, tuple[Files, list[str]]] = {
+    "a variable that the override cures": (
+        {"docker-compose.yml": SET % 1, "docker-compose.override.yml": OVERRIDE.format(f"{NAME}=8")},
+        [],
+    ),
+    "a variable that the override spoils": (
+        {"docker-compose.yml": SET % 8, "docker-compose.override.yml": OVERRIDE.format(f"{NAME}=1")},
+        [f"docker-compose.override.yml:4 {CONNECTIONS}"],
+    ),
+    "a variable that the override leaves": (
+        {"compose.yaml": SET % 1, "compose.override.yaml": OVERRIDE.format("OTHER=8")},
+        [f"compose.yaml:5 {CONNECTIONS}"],
+    ),
+    "a variable that the override takes from its caller": (
+        {"compose.yaml": SET % 1, "compose.override.yaml": OVERRIDE.format(NAME)},
+        [],
+    ),
+    "a mapping over a list": (
+        {
+            "compose.yaml": f"{SERVICE}    - {NAME}=1\n",
+            "compose.override.yml": (SET % 8).replace("image: x", "tty: on"),
+        },
+        [],
+    ),
+    "a mapping over a mapping": (
+        {"compose.yaml": SET % 1, "compose.override.yml": f"services: {{t: {{environment: {{{NAME}: 8}}}}}}\n"},
+        [],
+    ),
+    "another service": (
+        {"compose.yaml": SET % 1, "compose.override.yaml": OVERRIDE.format(f"{NAME}=8").replace("t:", "u:", 1)},
+        [f"compose.yaml:5 {CONNECTIONS}"],
+    ),
+    "a command that the override replaces": (
+        {
+            "compose.yaml": f"{SERVICE}    - {NAME}=1\n".replace(GOOD, BAD),
+            "compose.override.yaml": f"services:\n  t:\n    command: {RUN} {GOOD}\n",
+        },
+        [f"compose.yaml:6 {CONNECTIONS}"],
+    ),
+    "an entry point whose command the override has": (
+        {
+            "compose.yaml": "services:\n  t:\n    image: x\n    entrypoint: [torchrun]\n",
+            "compose.override.yaml": f"services:\n  t:\n    command: {RUN.removeprefix('torchrun ')} {BAD}\n",
+        },
+        [f"compose.override.yaml:3 {FORMAT}"],
+    ),
+    "an argument of its build": (
+        {
+            "compose.yaml": f"services:\n  t:\n    build: .\n    command: {RUN} {GOOD}\n",
+            "compose.override.yaml": "services:\n  t:\n    build:\n      args: [N=1]\n",
+            "Dockerfile": f"FROM x\nARG N=8\nENV {NAME}=$N\n",
+        },
+        [f"compose.override.yaml:4 {CONNECTIONS}"],
+    ),
+    "a section that the override takes away": (
+        {"compose.yaml": SET % 1, "compose.override.yaml": "services:\n  t:\n    environment: !reset {}\n"},
+        [],
+    ),
+    "an override of another file": (
+        {
+            "compose.yaml": PLAIN,
+            "docker-compose.yml": SET % 1,
+            "docker-compose.override.yml": OVERRIDE.format(f"{NAME}=8"),
+        },
+        [f"docker-compose.yml:5 {CONNECTIONS}"],
+    ),
+    "files that .env names": (
+        {
+            "compose.yaml": SET % 1,
+            "gpu.yaml": OVERRIDE.format(f"{NAME}=8"),
+            ".env": "COMPOSE_FILE=compose.yaml:gpu.yaml\n",
+        },
+        [],
+    ),
+}
+
+BASE, OTHER = "docker/compose.yaml", "docker/other.yaml"
+
+NAMED: dict[str, tuple[Files, list[str]]] = {
+    "a command that cures": (
+        {BASE: SET % 1, OTHER: OVERRIDE.format(f"{NAME}=8"), "up.sh": f"docker compose -f {BASE} -f {OTHER} up\n"},
+        [],
+    ),
+    "a command that spoils": (
+        {
+            BASE: SET % 8,
+            OTHER: OVERRIDE.format(f"{NAME}=1"),
+            "Makefile": f"up:\n\tdocker-compose --file={BASE} \\\n\t  --file={OTHER} up -d\n",
+        },
+        [f"{OTHER}:4 {CONNECTIONS}"],
+    ),
+    "a command beside the files": (
+        {
+            BASE: SET % 1,
+            OTHER: OVERRIDE.format(f"{NAME}=8"),
+            "docker/up.sh": 'docker compose -p x -f "$HERE/compose.yaml" -f "$HERE/other.yaml" up\n',
+        },
+        [],
+    ),
+    "several commands": (
+        {
+            BASE: SET % 8,
+            OTHER: OVERRIDE.format(f"{NAME}=1"),
+            "docker/more.yaml": OVERRIDE.format(f"{NAME}=4"),
+            "up.sh": f"docker compose -f {BASE} -f {OTHER} up\ndocker compose -f {BASE} -f docker/more.yaml up\n",
+        },
+        [f"{OTHER}:4 {CONNECTIONS}"],
+    ),
+    "a file by itself": (
+        {BASE: SET % 1, OTHER: OVERRIDE.format(f"{NAME}=8"), "up.sh": f"docker compose -f {BASE} up\n"},
+        [f"{BASE}:5 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), NAMED.values(), ids=NAMED)
+def test_files_that_a_command_names_together(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()  # commands are searched for in a project
+    assert told(files, tmp_path, capsys) == wanted
+
+
+@pytest.mark.parametrize(("files", "wanted"), MERGED.values(), ids=MERGED)
+def test_files_that_compose_merges(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
 
 @pytest.mark.parametrize(("files", "wanted"), SERVICES.values(), ids=SERVICES)
 def test_a_service(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from tests.readers.test_started_by_others import BAD, CONNECTIONS, FORMAT, GOOD, NAME, RUN, told
 
 STEP = f"steps: [{{bash: '{RUN} {GOOD}'}}]\n"
@@ -134,3 +135,192 @@ def test_variables_that_a_step_of_github_sets_for_those_behind_it(
     monkeypatch.chdir(tmp_path)
     text = f"on: push\njobs:\n  t:\n    steps:\n{steps}"
     assert told({"ci.yml": text}, tmp_path, capsys) == [f"ci.yml:{each}" for each in wanted]
+
+
+WORKFLOW, CALLER = ".github/workflows/train.yml", ".github/workflows/nightly.yml"
+STEPS = f"jobs:\n  t:\n    steps:\n    - run: {OF_FORMAT} ${{{{ inputs.fmt }}}}\n"
+CALLED = f"on:\n  workflow_call:\n    inputs:\n      fmt: {{required: true}}\n{STEPS}"
+USES = "uses: ./.github/workflows/train.yml"
+CALL = f"on: push\njobs:\n  a:\n    {USES}\n    with:\n      fmt: "
+ACTION = (
+    f"inputs:\n  fmt:\n    default: torch_dist\nruns:\n  using: composite\n  steps:\n  - shell: bash\n    run: {RUN}"
+)
+OF_ACTION = f"{ACTION} --save /c --ckpt-format ${{{{ inputs.fmt }}}}\n"
+
+CALLS: dict[str, tuple[dict[str, str], list[str]]] = {
+    "a workflow": ({WORKFLOW: CALLED, CALLER: f"{CALL}torch_dist\n"}, [f"{CALLER}:6 {FORMAT}"]),
+    "a workflow with a good value": ({WORKFLOW: CALLED, CALLER: f"{CALL}fsdp_dtensor\n"}, []),
+    "a workflow that is called twice": (
+        {
+            WORKFLOW: CALLED,
+            CALLER: f"{CALL}fsdp_dtensor\n  b:\n    {USES}\n    with:\n      fmt: torch_dist\n",
+        },
+        [f"{CALLER}:10 {FORMAT}"],
+    ),
+    "a workflow with values of a matrix": (
+        {
+            WORKFLOW: CALLED,
+            CALLER: f"{CALL}${{{{ matrix.fmt }}}}\n    strategy:\n      matrix:\n        fmt:\n        - torch_dist\n",
+        },
+        [f"{CALLER}:10 {FORMAT}"],
+    ),
+    "a workflow that a called one calls": (
+        {
+            WORKFLOW: CALLED,
+            ".github/workflows/inner.yml": CALLED.partition("jobs:")[0]
+            + CALL.partition("\n")[2]
+            + "${{ inputs.fmt }}\n",
+            CALLER: f"{CALL}torch_dist\n".replace("train.yml", "inner.yml"),
+        },
+        [f"{CALLER}:6 {FORMAT}"],
+    ),
+    "a workflow with its default": (
+        {WORKFLOW: CALLED.replace("required: true", "default: torch_dist"), CALLER: CALL.partition("    with")[0]},
+        [f"{WORKFLOW}:4 {FORMAT}"],
+    ),
+    "a default that its callers replace": (
+        {WORKFLOW: CALLED.replace("required: true", "default: torch_dist"), CALLER: f"{CALL}fsdp_dtensor\n"},
+        [],
+    ),
+    "a default that counts where it starts by itself": (
+        {
+            WORKFLOW: CALLED.replace("required: true", "default: torch_dist").replace("on:\n", "on:\n  push:\n"),
+            CALLER: f"{CALL}fsdp_dtensor\n",
+        },
+        [f"{WORKFLOW}:5 {FORMAT}"],
+    ),
+    "a workflow that another repository calls": ({WORKFLOW: CALLED}, []),
+    "a value that nobody knows": ({WORKFLOW: CALLED, CALLER: f"{CALL}${{{{ vars.FMT }}}}\n"}, []),
+    "a caller's variables are not its workflow's": (
+        {
+            WORKFLOW: f"on: [workflow_call]\njobs:\n  t:\n    steps:\n    - run: {RUN} {GOOD}\n",
+            CALLER: f"on: push\nenv: {{{NAME}: 1}}\njobs:\n  a:\n    {USES}\n",
+        },
+        [],
+    ),
+    "an action": (
+        {
+            "ci/train/action.yml": OF_ACTION,
+            CALLER: "on: push\njobs:\n  a:\n    steps:\n    - uses: ./ci/train\n      with:\n        fmt: torch\n",
+        },
+        [f"{CALLER}:7 {FORMAT}"],
+    ),
+    "an action with its default": ({"ci/train/action.yml": OF_ACTION}, [f"ci/train/action.yml:3 {FORMAT}"]),
+    "a caller's variables are its action's": (
+        {
+            "ci/train/action.yml": f"{ACTION} {GOOD}\n",
+            CALLER: f"on: push\nenv:\n  {NAME}: 1\njobs:\n  a:\n    steps:\n    - uses: ./ci/train\n",
+        },
+        [f"{CALLER}:3 {CONNECTIONS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), CALLS.values(), ids=CALLS)
+def test_what_workflows_call(
+    files: dict[str, str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
+
+JOB = f"train:\n  stage: t\n  script: [{RUN} {GOOD}]\n"
+ONE, EIGHT = (f"variables:\n  {NAME}: {number}\n" for number in (1, 8))
+GPU = f".gpu:\n  variables:\n    {NAME}: 1\n"
+
+GITLAB: dict[str, tuple[dict[str, str], list[str]]] = {
+    "variables of an included file": (
+        {".gitlab-ci.yml": f"include: ci/gpu.yml\n{JOB}", "ci/gpu.yml": ONE},
+        [f"ci/gpu.yml:2 {CONNECTIONS}"],
+    ),
+    "a job of an included file": (
+        {".gitlab-ci.yml": f"include: [{{local: /ci/gpu.yml}}]\n{JOB}  extends: .gpu\n", "ci/gpu.yml": GPU},
+        [f"ci/gpu.yml:3 {CONNECTIONS}"],
+    ),
+    "files of a pattern": (
+        {".gitlab-ci.yml": f"include: {{local: '/ci/*.yml'}}\n{JOB}  extends: .gpu\n", "ci/gpu.yml": GPU},
+        [f"ci/gpu.yml:3 {CONNECTIONS}"],
+    ),
+    "files of a pattern for a folder alone": (
+        {".gitlab-ci.yml": f"include: '/ci/*.yml'\n{JOB}", "ci/a/gpu.yml": ONE},
+        [],
+    ),
+    "files of a pattern for folders": (
+        {".gitlab-ci.yml": f"include: '/ci/**.yml'\n{JOB}", "ci/a/gpu.yml": ONE},
+        [f"ci/a/gpu.yml:2 {CONNECTIONS}"],
+    ),
+    "a file that an included one includes": (
+        {".gitlab-ci.yml": f"include: ci/a.yml\n{JOB}", "ci/a.yml": "include: ci/b.yml\n", "ci/b.yml": ONE},
+        [f"ci/b.yml:2 {CONNECTIONS}"],
+    ),
+    "files that include each other": (
+        {".gitlab-ci.yml": f"include: ci/a.yml\n{JOB}", "ci/a.yml": f"include: .gitlab-ci.yml\n{ONE}"},
+        [f"ci/a.yml:3 {CONNECTIONS}"],
+    ),
+    "the file itself counts more than what it includes": (
+        {".gitlab-ci.yml": f"include: ci/gpu.yml\n{EIGHT}{JOB}", "ci/gpu.yml": ONE},
+        [],
+    ),
+    "a later file counts more than an earlier one": (
+        {".gitlab-ci.yml": f"include: [ci/a.yml, ci/b.yml]\n{JOB}", "ci/a.yml": EIGHT, "ci/b.yml": ONE},
+        [f"ci/b.yml:2 {CONNECTIONS}"],
+    ),
+    "variables of whoever includes the script": (
+        {".gitlab-ci.yml": f"include: ci/gpu.yml\n{ONE}", "ci/gpu.yml": JOB},
+        [f".gitlab-ci.yml:3 {CONNECTIONS}"],
+    ),
+    "a variable of a script that whoever includes it cures": (
+        {".gitlab-ci.yml": f"include: ci/gpu.yml\n{EIGHT}", "ci/gpu.yml": f"{ONE}{JOB}"},
+        [],
+    ),
+    "a script that whoever includes it extends": (
+        {
+            ".gitlab-ci.yml": f"include: ci/gpu.yml\nlong:\n  extends: .train\n  {ONE.replace('  ', '    ')}",
+            "ci/gpu.yml": f".{JOB}",
+        },
+        [f".gitlab-ci.yml:5 {CONNECTIONS}"],
+    ),
+    "a file that nothing includes": ({".gitlab-ci.yml": JOB, "ci/gpu.yml": ONE}, []),
+    "a file that is included on a condition": (
+        {".gitlab-ci.yml": f"include: [{{local: ci/gpu.yml, rules: [{{if: $GPU}}]}}]\n{JOB}", "ci/gpu.yml": ONE},
+        [],
+    ),
+    "a file of another project": (
+        {".gitlab-ci.yml": f"include: [{{project: a/b, file: ci/gpu.yml}}]\n{JOB}", "ci/gpu.yml": ONE},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), GITLAB.values(), ids=GITLAB)
+def test_a_pipeline_of_gitlab_in_several_files(
+    files: dict[str, str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == wanted
+
+
+@pytest.mark.parametrize(
+    ("job", "is_told"),
+    [
+        pytest.param(f"{JOB}  extends: .gpu\n", True, id="a job that starts a run"),
+        pytest.param(f"{JOB}test:\n  extends: .gpu\n", True, id="a job whose script is elsewhere"),
+        pytest.param(f"{JOB}test:\n  extends: .gpu\n  script: [pytest]\n", False, id="a job that starts none"),
+        pytest.param(f"{JOB}  extends: .own\n.own:\n  tags: [gpu]\n", False, id="a job that is there"),
+    ],
+)
+def test_a_job_of_gitlab_that_extends_one_that_is_nowhere_is_told(
+    job: str, is_told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".gitlab-ci.yml").write_text(job)
+    main(["--no-cache", "--show-unfollowed", "."])
+    assert ("extends `.gpu`, which no file at hand has" in capsys.readouterr().err) == is_told

@@ -46,7 +46,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         for held in scripts:
             variable = held.variables.get(name)
             written = None if variable is None else variable.written
-            if written is not None and start <= written.start < end:
+            if written is not None and written.path == path and start <= written.start < end:
                 alone = script_alone(path, text, held.text)
                 if found := reader_of(users, request, settings, path, alone, name):
                     return found

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.projects import beside
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS
+from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.projects import above, beside, is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
@@ -31,7 +36,8 @@ from mfsdp_lint.readers.images import files_of_image, instructions_of
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, SequenceNode
+from mfsdp_lint.readers.yaml.merged import is_taken, mapping_of, merged, taken
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
 def is_compose(document: YamlDocument, root: MappingNode) -> bool:
@@ -45,13 +51,14 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
 
     Files of variables are beside the file; those of `.env` are filled in (docs.docker.com/compose, interpolation). A
     service sees the tree where a volume has it. One that is built here has the entry point, the variables and the files
-    of its Dockerfile.
+    of its Dockerfile. Files that are merged are one: each has the services of all whose command is written in it.
     """
     dotenv = beside(document.path, ".env")
     text = sources.text_or_none(dotenv) if sources.exists(dotenv) else None
-    fill = partial(_interpolated, dotenv_variables(dotenv, text) if text is not None else {}, _OF_COMPOSE)
-    for service in entries(document, entries(document, root).get("services")).values():
-        own = entries(document, service)
+    beside_it = dotenv_variables(dotenv, text) if text is not None else {}
+    fill = partial(_interpolated, beside_it, _OF_COMPOSE)
+    several = _merged_files(document.path, beside_it, sources)
+    for own in (each for paths in several for each in _services(document, root, paths, sources)):
         image = _built_image(document, own, sources, fill)
         variables = {
             **image.variables,
@@ -78,6 +85,115 @@ def compose_scripts(document: YamlDocument, root: MappingNode, sources: Sources)
         container = ContainerFiles(folder, (*image.container.mounts, *_volumes(document, own)))
         for one in held(script, variables):
             yield replace(one, container=container)
+
+
+_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_OVERRIDES = (
+    "compose.override.yml",
+    "compose.override.yaml",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+)
+"""The first of each that is there counts (github.com/compose-spec/compose-go, cli/options.go, 01296029)."""
+
+
+def _merged_files(path: str, dotenv: Variables, sources: Sources) -> list[list[str]]:
+    """Return the files that Compose merges with this one, the first at the bottom: those of every command of the
+    repository that names this one among several, or those that it takes where nobody names any.
+    """
+    own = posixpath.normpath(path)
+    if named := [each for each in _named_together(path, sources) if own in each]:
+        return named
+    listed = dotenv.get("COMPOSE_FILE")
+    names: list[str | None] = [*plain(listed.text or ()).split(":")] if listed is not None else []
+    if not names:
+        there = [[each for each in of if sources.exists(beside(path, each))] for of in (_FILES, _OVERRIDES)]
+        names = [next(iter(each), None) for each in there]
+    paths = [beside(path, each) for each in names if each]
+    return [paths if own in paths and all(names) else [own]]
+
+
+_COMMAND = re.compile(r"\bdocker[- ]compose\b(?P<words>(?:\\\n|[^\n;&|])*)")
+_NAMES = re.compile(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name>[^\s\"']+\.ya?ml)\b")
+_NAMING = (".sh", ".bash", ".mk", ".just", "akefile", "ustfile")
+
+
+def _named_together(path: str, sources: Sources) -> list[list[str]]:
+    """Return the files that commands of the repository name behind each other (`docker compose -f A -f B up`)."""
+    folder = os.path.abspath(os.path.dirname(path))
+    root = repository_above(folder)
+    is_one = is_project(root)
+
+    def found() -> Iterator[list[str]]:
+        folders = written_folders(root) if is_one else iter([(folder, disk.Listing(folder).matching("*"))])
+        for at, names in islice(folders, MOST_FOLDERS):
+            for script in (shown(os.path.join(at, each)) for each in names if each.endswith(_NAMING)):
+                for line in _COMMAND.finditer(sources.text_or_none(script) or ""):
+                    given = [each["name"] for each in _NAMES.finditer(line["words"])]
+                    places = [
+                        [posixpath.normpath(posixpath.join(each, name)) for each in above(script)] for name in given
+                    ]
+                    there = [next(filter(sources.exists, each), "") for each in places]
+                    if len(there) > 1 and all(there):
+                        yield there
+
+    together = sources.shared(("files of Compose", root if is_one else folder), lambda: list(found())).result
+    return [list(each) for each in dict.fromkeys(map(tuple, together))]
+
+
+def _services(
+    document: YamlDocument, root: MappingNode, paths: Sequence[str], sources: Sources
+) -> list[Mapping[str, Node]]:
+    """Return the services of merged files, those that are started by what is written in this one."""
+    whole: dict[str, Node] = {}
+    for path in paths:
+        roots = [root] if path == posixpath.normpath(document.path) else taken(document, path, sources)
+        for one in roots:
+            for name, each in entries(document, entries(document, one).get("services")).items():
+                whole[name] = merged(document, whole.get(name), each, partial(_joined, document))
+    services = [entries(document, each) for each in whole.values()]
+    starts = [next((own[name] for name in ("command", "entrypoint", "build") if name in own), None) for own in services]
+    return [own for own, start in zip(services, starts, strict=True) if not is_taken(document, start)]
+
+
+_NAMED = ("environment", "args", "labels")
+_LISTS = ("env_file", "volumes")
+
+
+def _joined(document: YamlDocument, key: str, old: Node, new: Node) -> Node | None:
+    """Merge what Compose merges in a way of its own (docs.docker.com/reference/compose-file/merge)."""
+    target = document.follow(new)
+    if isinstance(target, (ScalarNode, MappingNode, SequenceNode)) and target.tag.strip("!") in ("reset", "override"):
+        is_reset = target.tag.strip("!") == "reset"
+        return ScalarNode(new.start, new.end, new.pair, "null", "", "") if is_reset else new
+    if key in _NAMED and (_is_list(document, old) or _is_list(document, new)):
+        return merged(document, _by_name(document, old), _by_name(document, new))
+    if key == "build" and said(document, old) is not None:
+        return merged(document, mapping_of({"context": old}, old), new, partial(_joined, document))
+    if key == "build" and said(document, new) is not None:
+        return merged(document, old, mapping_of({"context": new}, new), partial(_joined, document))
+    if key in _LISTS:
+        both = (*items(document, old), *items(document, new))
+        return SequenceNode(new.start, new.end, new.pair, "seq", both, False, new.weight + old.weight, new.depth)
+    return None
+
+
+def _by_name(document: YamlDocument, node: Node) -> Node:
+    """Return a list `[NAME=value]` as a mapping."""
+    if not _is_list(document, node):
+        return node
+    found: dict[str, Node] = {}
+    for each in items(document, node):
+        name, equals, value = (said(document, each) or "").partition("=")
+        scalar = document.follow(each)
+        if not isinstance(scalar, ScalarNode):
+            continue
+        home = document.homes.get(scalar, document)
+        start = home.lines.text.find("=", scalar.start, scalar.end) + 1 or scalar.start
+        found[name] = replace(scalar, start=start, tag="str" if equals else "null", text=value)
+        if home is not document:
+            document.homes[found[name]] = home
+    return mapping_of(found, node)
 
 
 def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: Sources, fill: Fill) -> DockerImage:

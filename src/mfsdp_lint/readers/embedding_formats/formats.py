@@ -1,6 +1,6 @@
 """Files that embed scripts or command lines: containers, pipelines and jobs → the runs that they start.
 
-GitLab, Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
+Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scrip
 from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
 from mfsdp_lint.readers.embedding_formats.github import github_scripts, is_github
+from mfsdp_lint.readers.embedding_formats.gitlab import gitlab_scripts, is_gitlab
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     MOST_JOBS,
     Variables,
@@ -34,7 +35,6 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     said,
     script_of,
     text_of,
-    variable,
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
 from mfsdp_lint.readers.given_words import HOLE
@@ -45,85 +45,10 @@ from mfsdp_lint.readers.shell.launch_command import path_of
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.stages import with_other_formats
-from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
+from mfsdp_lint.readers.shell.state import Held, HeldCommand
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, compose_documents
-
-_OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
-_OF_A_JOB = {
-    *("stage", "tags", "rules", "needs", "extends", "only", "except"),
-    *("before_script", "after_script", "artifacts"),
-}
-
-
-def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document has jobs: sections with a script, beside other keys of a pipeline or a job.
-
-    Other kinds of files have sections with a script as well, but none of these keys.
-    """
-    whole = entries(document, root)
-    jobs = [own.keys() for each in whole.values() if {"script", "extends"} & (own := entries(document, each)).keys()]
-    return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
-
-
-def gitlab_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the script of every job, with the `before_script` in front; of a matrix, of each of its jobs.
-
-    A job has what the jobs have that it extends, and a hidden one is only there for that (docs.gitlab.com/ci/yaml).
-    """
-    whole = entries(document, root)
-    default = entries(document, whole.get("default"))
-    outer = _variables(document, whole.get("variables"))
-    for name in whole:
-        if name.startswith("."):
-            continue
-        parts = _extended(document, whole, name, _DEEPEST)
-        own = {key: value for part in parts for key, value in part.items()}
-        if "script" not in own:
-            continue
-        before = own.get("before_script", default.get("before_script", whole.get("before_script")))
-        lines = [text_of(document, each) for part in (before, own["script"]) for each in items(document, part)]
-        variables = {key: value for part in parts for key, value in _variables(document, part.get("variables")).items()}
-        for given in _matrix(document, entries(document, own.get("parallel")).get("matrix")):
-            yield from held(joined(lines), outer, variables, given)
-
-
-_DEEPEST = 11
-"""Jobs that extend each other, as GitLab has it."""
-
-
-def _extended(document: YamlDocument, whole: Mapping[str, Node], name: str, depth: int) -> list[dict[str, Node]]:
-    """Return the entries of a job behind those of the jobs that it extends."""
-    own = entries(document, whole.get(name))
-    names = [said(document, each) or "" for each in items(document, own.get("extends"))] if depth else []
-    return [*(each for base in names for each in _extended(document, whole, base, depth - 1)), own]
-
-
-def _matrix(document: YamlDocument, node: Node | None) -> Iterator[Variables]:
-    """Yield the variables of each job that a matrix makes."""
-    if node is None:
-        yield {}
-        return
-    jobs: list[Variables] = []
-    for each in items(document, node):
-        named = {
-            name: [variable(text_of(document, value)) for value in items(document, values)]
-            for name, values in entries(document, each).items()
-        }
-        jobs += [dict(zip(named, values, strict=True)) for values in islice(product(*named.values()), MOST_JOBS + 1)]
-    if len(jobs) > MOST_JOBS:
-        jobs = [{name: Variable(None, exported=True) for each in jobs for name in each}]
-    yield from jobs
-
-
-def _variables(document: YamlDocument, node: Node | None) -> Variables:
-    """Read variables: `NAME: value`, or with the value below `value`."""
-    return {
-        name: variable(text_of(document, entries(document, each).get("value", each)))
-        for name, each in entries(document, node).items()
-        if name.isidentifier()
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +284,7 @@ def read_yaml_holder(
     With `programs`, those of the tree are followed. Raises Unreadable.
     """
     try:
-        scripts, is_known = yaml_scripts(path, text, sources)
+        scripts, is_known = yaml_scripts(path, text, sources, unfollowed)
     except Unreadable:
         # A template may be no YAML before it is filled in.
         if not _IS_TEMPLATE.search(text):
@@ -372,8 +297,13 @@ def read_yaml_holder(
 _IS_TEMPLATE = re.compile(r"\{\{|\{%")
 
 
-def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bool]:
-    """Return the scripts in a YAML file, and whether it is of a format that holds scripts. Raises Unreadable."""
+def yaml_scripts(
+    path: str, text: str, sources: Sources, unfollowed: list[Unfollowed] | None = None
+) -> tuple[list[Held], bool]:
+    """Return the scripts in a YAML file, and whether it is of a format that holds scripts.
+
+    `unfollowed` receives what of them is not at hand. Raises Unreadable.
+    """
     scripts: list[Held] = []
     is_known = False
     document = YamlDocument(path, Lines(text))
@@ -383,7 +313,10 @@ def yaml_scripts(path: str, text: str, sources: Sources) -> tuple[list[Held], bo
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None
         is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
-        scripts += (found or ()) if found or is_map else job_scripts(document, root)
+        # What is merged with other files starts what they say together.
+        scripts += found or () if found or is_map or document.is_merged else job_scripts(document, root)
+    if unfollowed is not None:
+        unfollowed += dict.fromkeys(document.unfollowed)
     return scripts, is_known
 
 

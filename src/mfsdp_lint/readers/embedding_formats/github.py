@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice, product
 
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     MOST_JOBS,
@@ -24,6 +27,7 @@ from mfsdp_lint.readers.shell.run import ScriptRunner, TooMuch
 from mfsdp_lint.readers.shell.script import Script, Text, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import LOST, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.merged import taken
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
 
 _FOLLOWED_SHELLS = (None, "bash", "sh")
@@ -36,19 +40,17 @@ def is_github(document: YamlDocument, root: MappingNode) -> bool:
 
 
 def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the script of every step."""
+    """Yield the script of every step, for each call of a workflow or an action that others call."""
+    for call in _calls(document, document.path, root, sources):
+        yield from _scripts(document, root, call, sources)
+
+
+def _scripts(document: YamlDocument, root: MappingNode, call: _Call, sources: Sources) -> Iterator[Held]:
     whole = entries(document, root)
-    outer = environment(document, whole.get("env"))
+    given, outside = call
+    outer = outside | environment(document, whole.get("env"))
     for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
         own = entries(document, job)
-        inputs = entries(
-            document, entries(document, entries(document, whole.get("on")).get("workflow_dispatch")).get("inputs")
-        )
-        given = {
-            f"inputs.{name}": text
-            for name, each in inputs.items()
-            if (text := text_of(document, entries(document, each).get("default")))
-        }
         for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
             fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
             around = outer | environment(document, own.get("env"), fill)
@@ -65,6 +67,80 @@ def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) 
                         _handed_on(Held(script, variables), sources) if followed and "if" not in inside else {}
                     )
                     around = around | dict.fromkeys(_NAME.findall(plain(script)), LOST) | set_by_step
+
+
+_Call = tuple[dict[str, Text], dict[str, Variable]]
+"""The inputs of a workflow or an action, and the variables that it has from outside."""
+
+_WORKFLOWS = ".github/workflows"
+_DEEPEST = 10
+"""Workflows that call each other, as GitHub has it (docs.github.com, "Reuse workflows")."""
+
+
+def _calls(
+    document: YamlDocument, path: str, root: MappingNode, sources: Sources, depth: int = _DEEPEST
+) -> list[_Call]:
+    """Return the ways in which a workflow or an action is started: those of its callers, or with its defaults."""
+    whole = entries(document, root)
+    on = entries(document, whole.get("on"))
+    events = on.keys() or {said(document, each) for each in items(document, whole.get("on"))}
+    given = {
+        f"inputs.{name}": text
+        for holder in (
+            entries(document, on.get("workflow_dispatch")),
+            entries(document, on.get("workflow_call")),
+            whole,
+        )
+        for name, each in entries(document, holder.get("inputs")).items()
+        if (text := text_of(document, entries(document, each).get("default")))
+    }
+    is_called = "workflow_call" in events or "runs" in whole
+    called = list(islice(_calls_of(document, path, sources, depth), MOST_JOBS + 1)) if is_called and depth else []
+    if len(called) > MOST_JOBS:
+        return [({}, {})]
+    calls = [({**given, **inputs}, variables) for inputs, variables in called]
+    return calls if calls and not events - {"workflow_call"} else [*calls, (given, {})]
+
+
+def _calls_of(document: YamlDocument, path: str, sources: Sources, depth: int) -> Iterator[_Call]:
+    """Yield the inputs that workflows of the repository call a workflow or an action with.
+
+    A workflow has none of its caller's variables, an action has all of them.
+    """
+    own = posixpath.normpath(path)
+    wanted = posixpath.dirname(own) if posixpath.basename(own) in ("action.yml", "action.yaml") else own
+    for folder in above(path):
+        there = posixpath.join(folder, _WORKFLOWS)
+        for name in disk.Listing(there).matching("*.y*ml"):
+            caller = posixpath.normpath(posixpath.join(there, name))
+            if caller == own or posixpath.basename(wanted) not in (sources.text_or_none(caller) or ""):
+                continue
+            for root in taken(document, caller, sources):
+                for given, _ in _calls(document, caller, root, sources, depth - 1):
+                    for uses, inputs, variables in _used(document, root, given):
+                        if uses.startswith("./") and posixpath.normpath(posixpath.join(folder, uses)) == wanted:
+                            yield inputs, {} if wanted == own else variables
+
+
+def _used(
+    document: YamlDocument, root: MappingNode, given: Mapping[str, Text]
+) -> Iterator[tuple[str, dict[str, Text], dict[str, Variable]]]:
+    """Yield what a workflow's jobs and steps use, with the inputs and the variables that they give it."""
+    whole = entries(document, root)
+    outer = environment(document, whole.get("env"))
+    for job in entries(document, whole.get("jobs")).values():
+        own = entries(document, job)
+        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
+            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
+            around = outer | environment(document, own.get("env"), fill)
+            for user in (own, *(entries(document, step) for step in items(document, own.get("steps")))):
+                values = entries(document, user.get("with")).items()
+                inputs = {f"inputs.{name}": fill(text_of(document, value)) for name, value in values}
+                yield (
+                    said(document, user.get("uses")) or "",
+                    inputs,
+                    around | environment(document, user.get("env"), fill),
+                )
 
 
 _FILE = "/github/env"

@@ -73,6 +73,7 @@ def text_of(document: YamlDocument, node: Node | None, *, templated: bool = True
     target = document.follow(node) if node is not None else None
     if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
+    document = document.homes.get(target, document)
     whole = list(_lines_of(document, target)) if target.style == "|" else list(_folded(document, target))
     return template_of_script(tuple(whole)) or tuple(whole) if templated else tuple(whole)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span
+from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources, Unreadable
@@ -46,7 +46,9 @@ _LONGEST_KEY = 200
 class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
-    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them.
+    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them. `homes` are
+    the files of scalars that are read as its own (`readers/yaml/merged.py`; `is_merged`: with its own in one tree), and
+    `unfollowed` is what is not at hand.
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -55,6 +57,9 @@ class YamlDocument:
         self.budget = _EXPANSION
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
+        self.homes: dict[Node, YamlDocument] = {}
+        self.is_merged = False
+        self.unfollowed: list[Unfollowed] = []
 
     def section(self, node: MappingNode, depth: int = 0) -> Section:
         """Return the tree of a mapping. The origin of a key's value has the key's first value as the earlier one."""
