@@ -312,7 +312,7 @@ def _override(path: str, value: Plain | Absent, like: str) -> str | None:
 
 
 def _is_asked_for(command: str, new: Assignments) -> bool:
-    """Tell whether a variable that would be taken away is named for a job: Bridge's script refuses one that is not set."""
+    """Tell whether a variable that would be taken away is named for a job: Bridge's script refuses an unset one."""
     gone = [path.removeprefix(ENVIRONMENT) for path, value in new if value is ABSENT or value is None]
     return "setup_experiment.py" in command and any(
         re.search(rf"--env[ =][\"']?{re.escape(name)}(?![\w=])", command) for name in gone
