@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, Known, Value
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from tests.runs.project import Project
 
@@ -443,3 +445,108 @@ def test_what_upstream_keeps_in_a_module_until_it_is_started_does_not_end_the_ru
     started_first = TRAIN.replace("    cfg = llama3", "    model_parallel_cuda_manual_seed(0)\n    cfg = llama3")
     project.write("scripts/train.py", seeds + started_first)
     assert value(project, "torchrun scripts/train.py --tp 2") == Known(2)
+
+
+EXPERIMENT = (
+    "python /opt/Megatron-Bridge/scripts/training/setup_experiment.py --nodes 2 --gpus-per-node 8 --account a "
+    "--partition p --container-image i.sqsh --recipe llama3_8b_pretrain_config ddp.use_megatron_fsdp=true"
+)
+CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("", UNKNOWN),
+        ("--env HF_TOKEN", UNKNOWN),
+        ("--env CUDA_DEVICE_MAX_CONNECTIONS", Known("1")),
+        ("--env=CUDA_DEVICE_MAX_CONNECTIONS --env HF_TOKEN", Known("1")),
+    ],
+)
+@pytest.mark.parametrize("front", ["export CUDA_DEVICE_MAX_CONNECTIONS=1\n", "CUDA_DEVICE_MAX_CONNECTIONS=1 "])
+def test_a_job_that_upstream_submits_has_the_variables_that_are_named(
+    project: Project, front: str, words: str, value: Value
+) -> None:
+    project.write("launch.sh", f"{front}{EXPERIMENT} {words}\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert run.kind == "launch"
+    assert run.variants[0].value(CONNECTIONS) == value
+
+
+def test_a_job_that_upstream_submits_has_its_ranks(project: Project) -> None:
+    project.write("launch.sh", f"{EXPERIMENT}\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert run.variants[0].value(WORLD_SIZE) == Known(16)
+
+
+def test_a_recipe_of_somebody_s_own_gets_no_more_variables_in_such_a_job(project: Project) -> None:
+    command = EXPERIMENT.replace("llama3_8b_pretrain_config", "ours_pretrain_config")
+    project.write("launch.sh", f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{command}\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert run.kind == "overrides"
+    assert run.variants[0].value(CONNECTIONS) == UNKNOWN
+
+
+def test_a_job_s_variable_is_named_without_a_value(project: Project) -> None:
+    project.write("launch.sh", f"{EXPERIMENT} --env CUDA_DEVICE_MAX_CONNECTIONS=1\n")
+    (told,) = project.unfollowed("launch.sh", bridge="0.6.0")
+    assert (told.why, told.error) == ("raises", "ValueError")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("--recipe llama3_8b_pretrain_config", "GPTDatasetConfig"),
+        ("--recipe llama3_8b_pretrain_config --dataset mock", "MockGPTDatasetConfig"),
+        ("--recipe llama3_8b_pretrain_config --dataset megatron-indexed", "GPTDatasetConfig"),
+        ("--recipe llama3_8b_sft_config --dataset squad", "GPTSFTDatasetConfig"),
+        ("--recipe llama3_8b_sft_config --dataset local-jsonl", "GPTSFTDatasetConfig"),
+    ],
+)
+def test_a_preset_is_the_dataset_that_upstream_makes_of_it(project: Project, words: str, kind: str) -> None:
+    project.write("launch.sh", f"{UPSTREAM} {words} ddp.use_megatron_fsdp=true\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    known = run.variants[0].value("dataset.__class__")
+    assert isinstance(known, Known)
+    assert str(known.value).rpartition(".")[2] == kind
+    # What such a dataset does not have is nobody's failure to say.
+    settings = run.variants[0].settings
+    assert [settings.obstacle(f"dataset.{name}") for name in ("enable_in_batch_packing", "no_such_field")] == [None] * 2
+
+
+def test_a_preset_of_the_other_mode_ends_the_run(project: Project) -> None:
+    project.write("launch.sh", f"{UPSTREAM} --recipe llama3_8b_pretrain_config --dataset squad a.b=1\n")
+    (told,) = project.unfollowed("launch.sh", bridge="0.6.0")
+    assert (told.why, told.error) == ("raises", "ValueError")
+
+
+def test_what_the_description_of_a_program_leaves_open_is_told_of_the_program(project: Project) -> None:
+    project.write("launch.sh", f"{UPSTREAM} --recipe qwen3_vl_8b_peft_config --mode lora --dataset cord-v2\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    obstacle = run.variants[0].settings.obstacle("dataset.enable_in_batch_packing")
+    assert obstacle is not None
+    assert obstacle.reason() == "`run_recipe.py` (launch.sh:1) sets it to what is not known here"
+
+
+@pytest.mark.parametrize("bridge", ["0.5.1", "0.6.0"])
+def test_a_recipe_that_the_release_does_not_have_is_told(project: Project, bridge: str) -> None:
+    project.write("launch.sh", f"{UPSTREAM} --recipe llama3_8b_pretrain_2gpus_config ddp.use_megatron_fsdp=true\n")
+    (told,) = project.unfollowed("launch.sh", bridge=bridge)
+    assert (told.why, told.error, told.certain) == ("raises", "AttributeError", False)
+    assert "llama3_8b_pretrain_2gpus_config" in told.message
+    (run,) = project.runs("launch.sh", bridge=bridge)
+    obstacle = run.variants[0].settings.obstacle("checkpoint.ckpt_format")
+    assert obstacle is not None
+    assert f"{obstacle.why}." == f"ends with {told.message}"
+
+
+@pytest.mark.parametrize("front", ["export CUDA_DEVICE_MAX_CONNECTIONS=1\n", "CUDA_DEVICE_MAX_CONNECTIONS=1 "])
+def test_a_variable_that_is_named_for_the_job_is_not_taken_away(project: Project, front: str) -> None:
+    """Upstream's script refuses a name that is not set."""
+    right = "checkpoint.ckpt_format=fsdp_dtensor ddp.average_in_collective=false"
+    script = f"{front}{EXPERIMENT} {right} --env CUDA_DEVICE_MAX_CONNECTIONS\n"
+    project.write("launch.sh", script)
+    assert main(["--no-cache", "--target-bridge", "0.6.0", "--fix", "--unsafe-fixes", "launch.sh"]) == 1
+    assert "CUDA_DEVICE_MAX_CONNECTIONS=1" in (text := (project.folder / "launch.sh").read_text())
+    assert "unset" not in text
+    assert "env -u" not in text

@@ -55,12 +55,14 @@ class Source:
 class Obstacle:
     """The cause of an unknown value: a piece of the user's own text that is not followed, and its place.
 
-    `given` says that it is a variable of the environment that nothing which is followed sets, and no call.
+    `given` says that it is a variable of the environment that nothing which is followed sets, and no call; `why` says
+    otherwise what it does that leaves the value open.
     """
 
     text: str
     span: Span
     given: bool = False
+    why: str = "is not followed"
 
     def reason(self, line: int | None = None) -> str:
         """Say in words why the value is not known; `line` is the line of the file, where the code's is another."""
@@ -68,7 +70,7 @@ class Obstacle:
         return (
             f"nothing that is followed sets `{self.text}` ({place})"
             if self.given
-            else f"`{self.text}` ({place}) is not followed"
+            else f"`{self.text}` ({place}) {self.why}"
         )
 
 

@@ -150,6 +150,8 @@ class ShellEdits(Editable):
         words = [_variable(path, value, "", "-u ") for path, value in new]
         if name is None or None in words or self.script.source(name) in ("eval", "source", ".", "exec"):
             return None
+        if node is not None and _is_asked_for(self.script.source(node), new):
+            return None
         start, _ = self.script.bounds(name)
         return [self.document.edit(start, start, f"env {' '.join(filter(None, words))} ")]
 
@@ -259,9 +261,9 @@ class ShellEdits(Editable):
         while node.parent is not None and node.parent.type not in _BLOCKS:
             node = node.parent
         lines = [_variable(path, value, "export ", "unset ") for path, value in new]
-        if None in lines:
-            return None
         first, last = self.script.bounds(node)
+        if None in lines or _is_asked_for(self.document.text[first:last], new):
+            return None
         indentation = self.document.text[self.document.line_start(first) : first]
         if indentation.strip():
             return None
@@ -307,6 +309,14 @@ def _override(path: str, value: Plain | Absent, like: str) -> str | None:
     word = None if value is ABSENT else bare(value)
     mark = like[: len(like) - len(like.lstrip("+"))]
     return None if word is None else f"{mark}{path}={word}"
+
+
+def _is_asked_for(command: str, new: Assignments) -> bool:
+    """Tell whether a variable that would be taken away is named for a job: Bridge's script refuses an unset one."""
+    gone = [path.removeprefix(ENVIRONMENT) for path, value in new if value is ABSENT or value is None]
+    return "setup_experiment.py" in command and any(
+        re.search(rf"--env[ =][\"']?{re.escape(name)}(?![\w=])", command) for name in gone
+    )
 
 
 def _variable(path: str, value: Plain | Absent, sets: str, unsets: str) -> str | None:

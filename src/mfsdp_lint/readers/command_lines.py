@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
 RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
@@ -27,3 +28,11 @@ EXPORT = re.compile(
 def is_launcher(name: str) -> bool:
     """Tell whether a word is the name of Python, or of a launcher of ranks."""
     return name in RANK_LAUNCHERS or name in ("accelerate", "deepspeed") or bool(PYTHON.fullmatch(name))
+
+
+def submits_recipe(program: str, words: Iterable[str]) -> bool:
+    """Tell whether a command submits run_recipe.py of Bridge to Slurm, whose jobs get the variables that it names.
+
+    (scripts/training/setup_experiment.py, lines 262 to 310 in 0.6.0; that of scripts/performance has other options.)
+    """
+    return program == "setup_experiment.py" and any(word.partition("=")[0] in ("--recipe", "--model") for word in words)

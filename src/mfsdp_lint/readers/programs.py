@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core import files
 from mfsdp_lint.megatron.versions import is_version, numbers
+from mfsdp_lint.readers.command_lines import submits_recipe
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
 from mfsdp_lint.readers.reader import ToRead
@@ -27,9 +28,6 @@ and imported by nobody."""
 
 _HANDS_ON = dict.fromkeys(("setup_experiment.py", "bootstrap.py"), "run_script.py")
 """Scripts that start another one on a cluster, with the same words."""
-
-_OF_TRAINING = ("--recipe", "--model")
-"""Options by which the experiment of scripts/training is told from that of scripts/performance."""
 
 
 @cache
@@ -62,7 +60,7 @@ class Programs:
 
         It finds what the file that starts it would find.
         """
-        if name in _HANDS_ON and any(word.text.partition("=")[0] in _OF_TRAINING for word in given.words):
+        if submits_recipe(name, (word.text for word in given.words)):
             name = "run_recipe.py"
         tree = upstream_script(name, self.asked.target.bridge)
         return NOTHING if tree is None else self.evaluation.start_upstream(tree, name, starter, given)

@@ -23,7 +23,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher, submits_recipe
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.images import files_of_image
 from mfsdp_lint.readers.shell.script import (
@@ -563,6 +563,25 @@ def program_of(launch: ShellLaunch, script: str, sources: Sources) -> str | None
     files = (posixpath.join(root, each) for root in _ROOTS for each in (f"{name}.py", f"{name}/__main__.py"))
     found = (path_of(each, script, sources, launch.folder) for each in files if name)
     return next((each for each in found if each is not None), None)
+
+
+def submits_job(found: LaunchedProgram) -> bool:
+    """Tell whether a program is the script of Bridge that submits a job to Slurm."""
+    return submits_recipe(_base(found.program) or "", map(plain, found.arguments))
+
+
+def as_job(found: LaunchedProgram, environment: dict[str, Variable]) -> tuple[LaunchedProgram, dict[str, Variable]]:
+    """Return what that script gives the job: the number of ranks, and of its own variables those that it names."""
+    words = found.arguments
+
+    def values(*names: str) -> list[Text]:
+        return [value for at in range(len(words)) if (value := _option(words, at, names)) is not None]
+
+    nodes, per_node = values("--nodes"), values("--gpus-per-node", "--gpus_per_node")
+    found = replace(found, nodes=nodes[-1] if nodes else None, per_node=per_node[-1] if per_node else None)
+    # (Who takes a variable away has to take away its name, as the script refuses names that are not set.)
+    named = {plain(word): word[0] for word in values("--env")}
+    return found, {name: replace(environment[name], written=at) for name, at in named.items() if name in environment}
 
 
 def given_by(launch: ShellLaunch, environment: tuple[Setting, ...], ranks: Setting | None) -> Given:

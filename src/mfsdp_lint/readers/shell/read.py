@@ -149,7 +149,8 @@ def read_shell(
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
     unfollowed = list(runner.unfollowed)
     kinds = _kinds(path, runner.launches, sources, programs, unfollowed)
-    recipes = list(_recipes(path, kinds, versions, sources))
+    ends = {each.span: f"ends with {each.message.removesuffix('.')}" for each in unfollowed if each.why == "raises"}
+    recipes = list(_recipes(path, kinds, versions, sources, ends))
     if recipes:
         whole = next(iter(runner.scripts.values())) if isinstance(text, (str, Held)) else None
         relevance = Relevance(sources) if programs is None else programs.asked.relevance
@@ -339,7 +340,7 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
         return Started(tuple(known))
     name = posixpath.basename(plain(launch.started.program))
     started = programs.start_upstream(name, path, given)
-    open_to = Obstacle(name, launch.span)
+    open_to = Obstacle(name, launch.span, why="sets it to what is not known here")
     return replace(started, recipes=tuple(_behind(each, open_to) for each in started.recipes))
 
 
@@ -356,9 +357,20 @@ class _BehindObstacle(Layer):
         return self.below.obstacle(path) or (None if path.startswith(ENVIRONMENT) else self._obstacle)
 
 
+class _Described(_BehindObstacle):
+    """Settings of a program that is followed by its description: what this leaves open has the program's obstacle."""
+
+    __slots__ = ()
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        found = self.below.obstacle(path)
+        is_described = found is not None and posixpath.basename(found.span.path).startswith("<")
+        return self._obstacle if is_described else found
+
+
 def _behind(recipe: Recipe, obstacle: Obstacle) -> Recipe:
-    """Name a program that is not at hand as the reason for what is not known of its runs."""
-    variants = (replace(each, settings=_BehindObstacle(each.settings, obstacle)) for each in recipe.variants)
+    """Name a program that is not at hand as the reason for what it leaves open of its runs."""
+    variants = (replace(each, settings=_Described(each.settings, obstacle)) for each in recipe.variants)
     return replace(recipe, variants=tuple(variants))
 
 
@@ -379,8 +391,13 @@ def _shape_of(command: str) -> LaunchShape | None:
     return LaunchShape("arguments", profile.front_end, lambda _: True, partial(settings_of_options, profile))
 
 
-def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
-    """Yield a recipe for each command that starts a run (a variant for each way), or for each run of its program."""
+def _recipes(
+    path: str, kinds: Kinds, versions: Versions, sources: Sources, ends: Mapping[Span | None, str]
+) -> Iterator[Recipe]:
+    """Yield a recipe for each command that starts a run (a variant for each way), or for each run of its program.
+
+    `ends` says with what a launch's program surely ends.
+    """
     places = list(dict.fromkeys(map(_place, kinds)))
     for number, (place, nth) in enumerate(places, 1):
         here = [each for each in kinds if _place(each) == (place, nth)]
@@ -395,7 +412,7 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
             variants=(),
             command=command_of([launch for launch, _ in here]),
         )
-        recipe = _configured(base, here, versions)
+        recipe = _configured(base, here, versions, ends)
         if recipe.kind == "launch" and recipe.command:
             named = (path_of(each, path, sources, here[0][0].folder) for each in recipe.command.files)
             recipe = replace(recipe, pieces=recipe.pieces | {(each, 0, "") for each in named if each is not None})
@@ -425,7 +442,7 @@ def _place(started: tuple[ShellLaunch, LaunchShape | FollowedRun]) -> tuple[Span
     return launch.span, kind.nth if isinstance(kind, FollowedRun) else 0
 
 
-def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
+def _configured(base: Recipe, here: Kinds, versions: Versions, ends: Mapping[Span | None, str]) -> Recipe:
     """Complete a recipe with the variants of the ways to its command."""
     kind = here[0][1]
     ways: list[tuple[ShellLaunch, Variant]] = []
@@ -448,11 +465,12 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
         same = [launch for launch, each in here if each is kind]
         within = Pinned.of(front_end, versions)
         for launch in same:
-            written = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
+            written: Settings = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
             name = posixpath.basename(plain(launch.started.program))
-            is_described = upstream_script(name, versions.bridge) is not None
-            behind = _BehindObstacle(written, Obstacle(name, launch.span)) if is_described else written
-            ways.append((launch, Variant(behind, launch.when, launch.given)))
+            if upstream_script(name, versions.bridge) is not None:
+                why = ends.get(launch.span, "is not followed")
+                written = _BehindObstacle(written, Obstacle(name, launch.span, why=why))
+            ways.append((launch, Variant(written, launch.when, launch.given)))
         base = replace(base, kind=kind.kind, partial=kind.kind == "overrides", front_end=front_end)
     variants = _different(variant for launch, variant in ways if not launch.given)
     exposed = [variant for launch, variant in ways if launch.given and _shards(variant)]

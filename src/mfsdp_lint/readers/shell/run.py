@@ -41,11 +41,13 @@ from mfsdp_lint.readers.shell.launch_command import (
     InnerScript,
     LaunchedProgram,
     ShellLaunch,
+    as_job,
     container_of,
     exported_late,
     passed_on,
     started_by,
     starts_ray_cluster,
+    submits_job,
     submits_ray_job,
     text_of_file,
     texts_of_files,
@@ -379,6 +381,8 @@ class ScriptRunner:
             environment |= passed_on(words, seen.environment())
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
+            if submits_job(found) and self.file(found.program, seen) is None:
+                found, environment = as_job(found, environment)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
             late = () if seen is state else exported_late(state, environment)
             if found.per_node is None and self.starter is not None:

@@ -256,9 +256,11 @@ class ProgramEvaluation:
             module = Module(os.path.join(os.path.dirname(starter), f"<{name}>"), name, tree)
             module.upstream = f"megatron-bridge {self.asked.target.bridge}"
             started = self._run(self._interpreter(module.path, given), module, given, needs_all=True)
-        # Arguments that the stand-in refuses are the program's, too; how it ends otherwise says nothing of the program.
+        # Arguments that the stand-in refuses, and a recipe that the release does not have, are the program's, too; how
+        # it ends otherwise says nothing of the program.
         ending = started.ending
-        refuses = isinstance(ending, RefusedCall) or (isinstance(ending, Raised) and ending.name == "ValueError")
+        named = isinstance(ending, Raised) and ending.name in ("ValueError", "AttributeError")
+        refuses = isinstance(ending, RefusedCall) or named
         return started if refuses else replace(started, ending=None)
 
     @with_room

@@ -291,12 +291,16 @@ OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
 """Packages that a run brings along: upstream's code, and the numbers of models. Nobody writes these into a recipe."""
 
 
+LEFT_OPEN = "not_described.left_open"
+"""A function whose result stands, in the descriptions of upstream's programs, for what these do not write down."""
+
+
 def call_at(name: str, node: Any, frame: Frame) -> Place | None:
     """Return a call that is not followed, as the obstacle to a value; None for a call of upstream or in its code."""
     if name.partition(".")[0] in OF_UPSTREAM:
         return None
     node, frame = told_at(node, frame)
-    if is_upstream(frame.module) or not isinstance(node, ast.Call):
+    if not isinstance(node, ast.Call) or (is_upstream(frame.module) and name != LEFT_OPEN):
         return None
     return frame.module, node, frame.function
 

@@ -11,6 +11,7 @@ import megatron.bridge.recipes as recipes
 from megatron.bridge.training.gpt_step import forward_step
 from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+from not_described import left_open
 
 def main():
     parser = argparse.ArgumentParser()
@@ -24,9 +25,12 @@ def main():
             parser.error(override)
     if "pretrain" not in args.recipe:
         raise SystemExit("how it is called depends on more than its name")
-    config = getattr(recipes, args.recipe)()
+    builder = getattr(recipes, args.recipe, None)
+    if builder is None:
+        raise AttributeError(f"Recipe '{args.recipe}' not found in megatron.bridge.recipes.")
+    config = builder()
     if args.dataset is not None:
-        config.dataset = parser.of_that_kind
+        config.dataset = left_open()
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     pretrain(config, forward_step)
 

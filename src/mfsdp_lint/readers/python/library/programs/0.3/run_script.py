@@ -10,6 +10,7 @@ import megatron.bridge.recipes as recipes
 from megatron.bridge.training.gpt_step import forward_step
 from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+from not_described import left_open
 
 
 SWITCHES = (
@@ -49,17 +50,17 @@ def main():
     if builder is None or args.task != "pretrain":
         raise SystemExit("its recipe is no recipe of the library")
     config = builder()
-    config.model = parser.of_that_kind
-    config.ddp = parser.of_that_kind
-    config.train = parser.of_that_kind
-    config.optimizer = parser.of_that_kind
-    config.comm_overlap = parser.of_that_kind
-    config.mixed_precision = parser.of_that_kind
-    config.dataset = parser.of_that_kind
-    config.tokenizer = parser.of_that_kind
-    config.checkpoint.async_save = parser.of_that_kind
+    config.model = left_open()
+    config.ddp = left_open()
+    config.train = left_open()
+    config.optimizer = left_open()
+    config.comm_overlap = left_open()
+    config.mixed_precision = left_open()
+    config.dataset = left_open()
+    config.tokenizer = left_open()
+    config.checkpoint.async_save = left_open()
     config.checkpoint.save = None
-    config.checkpoint.load = parser.of_that_kind
+    config.checkpoint.load = left_open()
     overrides, takes = [], False  # (what is the value of an option is no override)
     for each in others:
         if each.startswith("-"):

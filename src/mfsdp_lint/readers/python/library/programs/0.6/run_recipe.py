@@ -11,10 +11,13 @@ import os
 import re
 
 import megatron.bridge.recipes as recipes
+from megatron.bridge.data.builders import GPTSFTDatasetConfig
+from megatron.bridge.training.config import GPTDatasetConfig, MockGPTDatasetConfig
 from megatron.bridge.training.finetune import finetune
 from megatron.bridge.training.gpt_step import forward_step
 from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+from not_described import left_open
 
 FIELDS = {
     "max_steps": "train.train_iters",
@@ -38,9 +41,11 @@ FIELDS = {
 FAMILIES = ("deepseek", "glm_moe_dsa", "gpt_oss", "kimi", "llama", "nemotronh", "qwen", "qwen_vl", "wan")
 BENCHMARK = re.compile(r"_(pretrain|sft|peft)_([1-9][0-9]*)gpu_[a-z0-9]+_(bf16|fp8cs|fp8ds|fp8mx|fp8sc|nvfp4)(?:_[a-z0-9_]+)?_config$")
 PEFT = ("lora", "dora")
+OF_PRETRAINING = ("mock", "megatron-indexed")
+OF_TEXT = ("squad", "tulu3", "openmathinstruct2", "openmathinstruct2-thinking", "gsm8k", "local-jsonl")
 OF_EXPERIMENT = (
     "--nodes", "--gpus-per-node", "--gpus_per_node", "--account", "--partition", "--time", "--gres", "--additional-slurm-params",
-    "--additional_slurm_params", "--container-image", "--mount", "--env", "--srun-arg", "-lmc", "--peak-mem-clk", "--peak_mem_clk", "--experiment-name",
+    "--additional_slurm_params", "--container-image", "--mount", "--srun-arg", "-lmc", "--peak-mem-clk", "--peak_mem_clk", "--experiment-name",
 )
 SWITCHES_OF_EXPERIMENT = ("--no-gpu-resource-request", "--submission-dry-run", "--dry-run", "--dry_run", "--wait")
 
@@ -75,7 +80,11 @@ def main():
         parser.add_argument(option)
     for option in SWITCHES_OF_EXPERIMENT:
         parser.add_argument(option, action="store_true")
+    parser.add_argument("--env", action="append", default=[])
     args, overrides = parser.parse_known_args()
+    for each in args.env:
+        if "=" in each:
+            raise ValueError("--env accepts NAME only; export the value before launching to keep it out of arguments.")
     for override in overrides:
         if override.startswith("-"):
             parser.error(override)
@@ -94,13 +103,16 @@ def main():
 def library(name, args, parser, overrides):
     builder = getattr(recipes, name, None)
     if builder is None:
-        raise SystemExit("there is no recipe of this name")
+        raise AttributeError(f"Recipe '{name}' not found in megatron.bridge.recipes or megatron.bridge.perf_recipes.")
     if args.mode in PEFT and "peft" in name:
         config = builder(peft_scheme=args.mode)
     else:
         config = builder()
     if args.dataset is not None:
-        config.dataset = parser.of_that_kind
+        mode = args.mode or ("pretrain" if "pretrain" in name else "lora" if "peft" in name else "sft")
+        if args.dataset in (OF_TEXT if mode == "pretrain" else OF_PRETRAINING):
+            raise ValueError(f"Mode '{mode}' is incompatible with dataset '{args.dataset}'.")
+        config.dataset = dataset_of(config, args.dataset)
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     if "pretrain" in name:
         pretrain(config, forward_step)
@@ -111,6 +123,28 @@ def library(name, args, parser, overrides):
         finetune(config, forward_step)
 
 
+def dataset_of(config, name):
+    """Return the dataset of a preset (recipes/utils/dataset_utils.py, lines 351 to 490)."""
+    if name in OF_PRETRAINING:
+        kind = MockGPTDatasetConfig if name == "mock" else GPTDatasetConfig
+        return kind(
+            seq_length=config.model.seq_length,
+            random_seed=1234,
+            reset_attention_mask=False,
+            reset_position_ids=False,
+            eod_mask_loss=False,
+            num_dataset_builder_threads=1,
+            split="9999,8,2",
+            data_sharding=True,
+            dataloader_type="single",
+            skip_getting_attention_mask_from_dataset=True,
+        )
+    if name in OF_TEXT:
+        source = None if name == "local-jsonl" else left_open()
+        return GPTSFTDatasetConfig(seq_length=config.model.seq_length, hf_dataset=source, seed=5678, dataloader_type="batch")
+    return left_open()
+
+
 def measured(config, benchmark, args, parser, overrides):
     task, gpus, precision = benchmark.groups()
     if args.mode not in (None, "lora" if task == "peft" else task):
@@ -118,7 +152,7 @@ def measured(config, benchmark, args, parser, overrides):
     if args.dataset is not None:
         raise ValueError("Benchmark recipes own their canonical dataset; omit --dataset.")
     if task != "pretrain":
-        config.dataset = parser.of_that_kind
+        config.dataset = left_open()
     canonical, batch = int(gpus) // ranks_of_model(config), config.train.global_batch_size
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     named = {each.lstrip("+~").partition("=")[0] for each in overrides}

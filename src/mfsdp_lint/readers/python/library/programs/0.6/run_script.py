@@ -11,6 +11,7 @@ import os
 from megatron.bridge.training.gpt_step import forward_step
 from megatron.bridge.training.pretrain import pretrain
 from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+from not_described import left_open
 
 FAMILIES = ("deepseek", "glm_moe_dsa", "gpt_oss", "kimi", "llama", "nemotronh", "qwen", "qwen_vl", "wan")
 NUMBERS = (8, 16, 32, 64, 72, 128, 192, 256, 416, 512, 1024)
@@ -128,8 +129,8 @@ def overridden(config, args, parser, overrides):
         config.model.cuda_graph_modules = []
         config.model.cuda_graph_scope = None
     elif args.cuda_graph_scope is not None:
-        config.model.cuda_graph_scope = parser.of_that_kind
-        config.model.cuda_graph_modules = parser.of_that_kind
+        config.model.cuda_graph_scope = left_open()
+        config.model.cuda_graph_modules = left_open()
     if args.activation_offload_layers is not None and args.activation_offload_layers > 0:
         config.model.cpu_offloading = True
         config.model.cpu_offloading_weights = False
@@ -142,12 +143,12 @@ def overridden(config, args, parser, overrides):
         config.model.recompute_modules = args.recompute_modules.split(",")
         config.model.recompute_granularity = "selective"
     if args.moe_a2a_overlap:
-        config.comm_overlap = parser.of_that_kind
+        config.comm_overlap = left_open()
         config.model.moe_shared_expert_overlap = False
     if args.use_tokendrop is not None:
-        config.model.moe_expert_capacity_factor = parser.of_that_kind
-        config.model.moe_pad_expert_input_to_capacity = parser.of_that_kind
-        config.model.moe_router_force_load_balancing = parser.of_that_kind
+        config.model.moe_expert_capacity_factor = left_open()
+        config.model.moe_pad_expert_input_to_capacity = left_open()
+        config.model.moe_router_force_load_balancing = left_open()
     config.logger.save_config_filepath = args.save_config_filepath or "/nemo_run/configs/ConfigContainer.yaml"
     if args.max_steps is not None:
         config.train.train_iters = args.max_steps
@@ -181,27 +182,27 @@ def overridden(config, args, parser, overrides):
     if args.most_recent_k is not None:
         config.checkpoint.most_recent_k = args.most_recent_k
     if args.tokenizer_type is not None:
-        config.tokenizer = parser.of_that_kind
+        config.tokenizer = left_open()
     if args.seq_length is not None:
         config.model.seq_length = args.seq_length
     if args.data == "mock" and args.domain == "llm" and args.task == "pretrain":
         config.dataset.sequence_length = config.model.seq_length
         config.dataset.split = "99990,8,2"
     elif args.data != "mock" or args.domain == "llm":
-        config.dataset = parser.of_that_kind
+        config.dataset = left_open()
     if args.hidden_size is not None:
         config.model.hidden_size = args.hidden_size
     if args.num_layers is not None:
         config.model.num_layers = args.num_layers
-        config.model.moe_layer_freq = parser.of_that_kind
+        config.model.moe_layer_freq = left_open()
     if args.num_moe_experts is not None:
         config.model.num_moe_experts = args.num_moe_experts
     split = args.pipeline_model_parallel_size is not None or args.virtual_pipeline_model_parallel_size != -1
     if args.pipeline_model_parallel_layout is not None or (split and args.model_recipe_name in ("deepseek_v3", "kimi_k2")):
-        config.model.pipeline_model_parallel_layout = parser.of_that_kind
+        config.model.pipeline_model_parallel_layout = left_open()
     if args.moe_flex_dispatcher_backend != -1:
-        config.model.moe_flex_dispatcher_backend = parser.of_that_kind
-        config.model.moe_token_dispatcher_type = parser.of_that_kind
+        config.model.moe_flex_dispatcher_backend = left_open()
+        config.model.moe_token_dispatcher_type = left_open()
     if args.task == "peft" and config.model.pipeline_model_parallel_size > 1 and not config.ddp.use_megatron_fsdp:
         config.dist.use_tp_pp_dp_mapping = True
     if args.deterministic:
@@ -246,10 +247,10 @@ def main():
             overrides.append(each)
     config = overridden(builder(), args, parser, overrides)
     if scaled:
-        config.train.global_batch_size = parser.of_that_kind
-        config.optimizer.overlap_param_gather_with_optimizer_step = parser.of_that_kind
+        config.train.global_batch_size = left_open()
+        config.optimizer.overlap_param_gather_with_optimizer_step = left_open()
         if config.comm_overlap is not None:
-            config.comm_overlap.overlap_param_gather_with_optimizer_step = parser.of_that_kind
+            config.comm_overlap.overlap_param_gather_with_optimizer_step = left_open()
     if args.compute_dtype == "bf16" and config.optimizer.optimizer == "adam":
         config.optimizer.use_precision_aware_optimizer = True
     # What the experiment's script, which hands its words on, sets for the job.
