@@ -629,3 +629,27 @@ def test_what_slurm_exports_again_is_not_taken_away_in_front_of_srun(fixed: Fixe
     changed = fixed({"a.sh": script}, "a.sh").get("a.sh", script)
     assert f"env -u {NAME} srun" not in changed
     assert f"unset {NAME}" not in changed
+
+
+IN_OTHER_TEXTS = {
+    "a command of a script": ("ddp.sh", 'python -c "{}"\n', "; "),
+    "a command of a Makefile": ("Makefile", 'ddp:\n\tpython -c "{}"\n', "; "),
+    "a command of a container": ("job.yaml", 'containers:\n  - command: [python, -c, "{}"]\n', "; "),
+    "the input of a command": (
+        "ci.yml",
+        "jobs:\n  t:\n    steps:\n      - run: |\n          python - <<'EOF'\n          {}\n          EOF\n",
+        "\n          ",
+    ),
+    "a file that a script writes": ("ddp.sh", "cat > /tmp/d.py <<'EOF'\n{}\nEOF\ntorchrun /tmp/d.py\n", "\n"),
+}
+TAKING_IT = ["from recipes.base import base", "from megatron.bridge.training.pretrain import pretrain", "c = base()"]
+
+
+@pytest.mark.parametrize(("path", "text", "end"), IN_OTHER_TEXTS.values(), ids=IN_OTHER_TEXTS)
+def test_a_recipe_stays_for_python_in_another_text_that_turns_fsdp_off(
+    fixed: Fixed, path: str, text: str, end: str
+) -> None:
+    files = {"recipes/__init__.py": "", "recipes/base.py": BASE}
+    for line, changed in (("c.ddp.use_megatron_fsdp = False", set()), ("c.train.train_iters = 3", {"recipes/base.py"})):
+        other = text.format(end.join((*TAKING_IT, line, "pretrain(c)")))
+        assert fixed({**files, path: other}, ".").keys() == changed
