@@ -22,6 +22,11 @@ MAKING = {
     ),
     "a step of a workflow": ("ci.yml", f"steps:\n  - run: perl -pe 's/ {ON}//' jobs/train.sh | bash\n"),
     "Ansible": ("play.yml", f"- replace:\n    path: /w/train.sh\n    regexp: ' {ON}'\n    replace: ''\n"),
+    "Ansible that runs it": (
+        "play.yml",
+        f"- hosts: gpu\n  tasks:\n    - lineinfile: {{path: /w/train.sh, regexp: '{ON}', state: absent}}\n"
+        "    - command: bash train.sh\n",
+    ),
     "a program": ("ddp.py", "from pathlib import Path\n\nrun(made_of(Path('jobs/train.sh').read_text()))\n"),
     "a program with a variable": ("ddp.py", "SCRIPT = 'jobs/train.sh'\nrun(made_of(open(SCRIPT).read()))\n"),
     "another language": ("ddp.js", "run(madeOf(fs.readFileSync('jobs/train.sh')))\n"),

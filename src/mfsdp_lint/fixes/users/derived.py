@@ -63,8 +63,8 @@ def rewriter_of(texts: Mapping[str, str], path: str, said: Collection[str], *, r
 def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str], but: Collection[str] = ()) -> str:
     """Return who may make another launch out of a script's text, as "ddp.py takes the text of train.sh"; "" for none.
 
-    `said` are texts of the launch that another one has to leave out, or that the edit replaces; files in `but` are those
-    where the launch at fault says all of that.
+    `said` are texts of the launch that another one has to leave out, or that the edit replaces; of files in `but`,
+    which say all of that, commands and programs count that take the text.
     """
     name = os.path.basename(path)
     words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}

@@ -67,7 +67,7 @@ def user_of(
     spans = (edit.span, *anchors_of(request))
     others = users.search(path, ())
     pieces = [Lines(users.texts(each.path)).cut(each) for each in spans]
-    maker = maker_of_another(others, path, pieces, {need.recipe.path for need in request.needs})
+    maker = maker_of_another(others, path, pieces, {each.path for each in spans})
     if maker or changed is None:
         return maker
     compared = _ComparedCommands(users, settings, request)
