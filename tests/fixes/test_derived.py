@@ -25,7 +25,7 @@ MAKING = {
     "Ansible that runs it": (
         "play.yml",
         f"- hosts: gpu\n  tasks:\n    - lineinfile: {{path: /w/train.sh, regexp: '{ON}', state: absent}}\n"
-        "    - command: bash train.sh\n",
+        "    - command: bash jobs/train.sh\n",
     ),
     "a program": ("ddp.py", "from pathlib import Path\n\nrun(made_of(Path('jobs/train.sh').read_text()))\n"),
     "a program with a variable": ("ddp.py", "SCRIPT = 'jobs/train.sh'\nrun(made_of(open(SCRIPT).read()))\n"),

@@ -313,6 +313,20 @@ def test_a_variable_stays_where_somebody_sources_files_by_a_pattern(fixed: Fixed
     assert fixed(files, "a.sh", "lib/env.sh").keys() == {"a.sh"}
 
 
+SOURCING_OTHERWISE = {
+    "the start of every shell": ("Makefile", "t:\n\tBASH_ENV=env.sh bash legacy\n"),
+    "a login": ("Dockerfile", 'FROM base\nCOPY env.sh /etc/profile.d/train.sh\nCMD ["bash", "-lc", "./legacy"]\n'),
+    "direnv": (".envrc", "source_env ./env.sh\n"),
+}
+
+
+@pytest.mark.parametrize("comment", ["", "  # one queue", " #needed"], ids=["alone", "a comment", "a short comment"])
+@pytest.mark.parametrize(("path", "text"), SOURCING_OTHERWISE.values(), ids=SOURCING_OTHERWISE)
+def test_a_variable_stays_whatever_runs_its_file(fixed: Fixed, path: str, text: str, comment: str) -> None:
+    files = {"env.sh": f"export {NAME}=1{comment}\n", "a.sh": f"source env.sh\n{GOOD}\n", path: text}
+    assert fixed(files, "a.sh", "env.sh").keys() == {"a.sh"}
+
+
 TAKING_BY_PATTERN = {
     "make sources it": ("Makefile", "SITE = env\nt:\n\t. lib/$(SITE).sh && ./legacy\n"),
     "make includes it": ("Makefile", "include lib/*.sh\nt:\n\t./legacy\n"),

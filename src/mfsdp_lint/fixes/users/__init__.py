@@ -45,7 +45,7 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
         return plan
     kept = [index for index, user in enumerate(held) if not user]
     manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
-    reason = "" if kept else f"{HELD_BACK}{held[0]}"
+    reason = f"{HELD_BACK}{held[0]}" if held[0] or not kept else ""
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
 
 
