@@ -667,3 +667,40 @@ def test_a_recipe_stays_for_python_in_another_text_that_turns_fsdp_off(
     for line, changed in (("c.ddp.use_megatron_fsdp = False", set()), ("c.train.train_iters = 3", {"recipes/base.py"})):
         other = text.format(end.join((*TAKING_IT, line, "pretrain(c)")))
         assert fixed({**files, path: other}, ".").keys() == changed
+
+
+FIXTURE = "import pytest\nfrom recipes.base import base\n\n@pytest.fixture\ndef cfg():\n    return base()\n\n"
+LINE = "    cfg.ddp.use_megatron_fsdp = {}\n    cfg.validate()\n"
+TESTED = {
+    "a fixture": {"tests/test_ddp.py": f"{FIXTURE}def test_ddp(cfg):\n{LINE}"},
+    "a fixture of a folder": {"tests/conftest.py": FIXTURE, "tests/test_ddp.py": f"def test_ddp(cfg):\n{LINE}"},
+    "a fixture with a name": {
+        "tests/test_ddp.py": FIXTURE.replace("fixture\ndef cfg", "fixture(name='cfg')\ndef made")
+        + f"def test_ddp(cfg):\n{LINE}"
+    },
+    "a fixture of a fixture": {
+        "tests/test_ddp.py": f"{FIXTURE.replace('cfg', 'full')}@pytest.fixture\ndef cfg(full):\n    return full\n\n"
+        f"def test_ddp(cfg):\n{LINE}"
+    },
+    "what is set up": {
+        "tests/test_ddp.py": "from unittest import TestCase\nfrom recipes.base import base\n\n"
+        "class TestDdp(TestCase):\n    def setUp(self):\n        self.cfg = base()\n\n"
+        "    def test_ddp(self):\n        self.cfg.ddp.use_megatron_fsdp = {}\n        self.cfg.validate()\n"
+    },
+}
+
+
+@pytest.mark.parametrize(("value", "is_fixed"), [("False", False), ("True", True)])
+@pytest.mark.parametrize("tests", TESTED.values(), ids=TESTED)
+def test_a_recipe_stays_for_a_test_that_turns_fsdp_off(
+    fixed: Fixed, tests: dict[str, str], value: str, is_fixed: bool
+) -> None:
+    files = {path: text.format(value) for path, text in tests.items()}
+    changed = fixed({"recipes/__init__.py": "", "recipes/base.py": BASE, **files}, ".")
+    assert changed.keys() == ({"recipes/base.py"} if is_fixed else set())
+
+
+def test_a_fixture_of_a_folder_is_not_for_functions_elsewhere(fixed: Fixed) -> None:
+    files = {"recipes/__init__.py": "", "recipes/base.py": BASE, "tests/conftest.py": FIXTURE}
+    other = f"def without(cfg):\n{LINE.format(False)}"
+    assert fixed({**files, "plain/helpers.py": other}, ".").keys() == {"recipes/base.py"}

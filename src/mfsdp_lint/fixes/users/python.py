@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
+from mfsdp_lint.fixes.users.fixtures import test_without
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
@@ -66,7 +67,12 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
         # The proof compares whoever else is read, so that only a user that is not read remains.
         unread = (user for name in place.around[:1] for user in _unread(users, request, path, module, name))
-        return next(unread, "") or _chooser(users, request, path, module)
+        switches = {each.rpartition(".")[2] for need in request.needs for each in need.anchors}
+        return (
+            next(unread, "")
+            or _chooser(users, request, path, module)
+            or test_without(users, path, module, place.around[:1], switches)
+        )
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
     if chosen := _chosen_by_callers(tree, edit, place, settings):
