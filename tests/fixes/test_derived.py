@@ -22,6 +22,11 @@ MAKING = {
     ),
     "a step of a workflow": ("ci.yml", f"steps:\n  - run: perl -pe 's/ {ON}//' jobs/train.sh | bash\n"),
     "Ansible": ("play.yml", f"- replace:\n    path: /w/train.sh\n    regexp: ' {ON}'\n    replace: ''\n"),
+    "Ansible that runs it": (
+        "play.yml",
+        f"- hosts: gpu\n  tasks:\n    - lineinfile: {{path: /w/train.sh, regexp: '{ON}', state: absent}}\n"
+        "    - command: bash jobs/train.sh\n",
+    ),
     "a program": ("ddp.py", "from pathlib import Path\n\nrun(made_of(Path('jobs/train.sh').read_text()))\n"),
     "a program with a variable": ("ddp.py", "SCRIPT = 'jobs/train.sh'\nrun(made_of(open(SCRIPT).read()))\n"),
     "another language": ("ddp.js", "run(madeOf(fs.readFileSync('jobs/train.sh')))\n"),
@@ -45,6 +50,40 @@ def test_a_script_stays_that_a_command_gives_to_a_program_which_takes_fsdp_out(f
         "tools/without.py": "import sys\n\nprint(open(sys.argv[1]).read().replace('--use-megatron-fsdp', ''))\n",
     }
     assert fixed(files, "train.sh") == {}
+
+
+RECIPE = """\
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+def train():
+    cfg = llama32_1b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.average_in_collective = False
+    cfg.checkpoint.ckpt_format = "torch_dist"
+    return cfg
+"""
+OFF = "sed -i 's/use_megatron_fsdp = True/use_megatron_fsdp = False/'"
+REWRITING = {
+    "a Makefile": ("Makefile", f"ddp:\n\t{OFF} recipes/llama.py\n\ttorchrun train.py\n"),
+    "a script": ("ddp.sh", f"cp -r recipes /tmp/r\n{OFF} /tmp/r/llama.py\ntorchrun train.py\n"),
+    "an image": ("Dockerfile", f"FROM x\nCOPY . /w\nRUN {OFF} /w/recipes/llama.py\n"),
+    "a program": ("ddp.py", "from pathlib import Path\n\nexec(made_of(Path('recipes/llama.py').read_text()))\n"),
+}
+AS_IT_IS = {
+    "a start": ("ddp.sh", "torchrun recipes/llama.py --use_megatron_fsdp\n"),
+    "other words": ("Makefile", "short:\n\tsed -i 's/train_iters = 100/train_iters = 1/' recipes/llama.py\n"),
+    "another file": ("Makefile", f"ddp:\n\t{OFF} recipes/other.py\n\ttorchrun recipes/llama.py\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), REWRITING.values(), ids=REWRITING)
+def test_a_recipe_in_python_stays_whose_text_becomes_another_one(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"recipes/llama.py": RECIPE, path: text}, "recipes") == {}
+
+
+@pytest.mark.parametrize(("path", "text"), AS_IT_IS.values(), ids=AS_IT_IS)
+def test_a_recipe_in_python_is_fixed_where_its_text_is_kept(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"recipes/llama.py": RECIPE, path: text}, "recipes").keys() == {"recipes/llama.py"}
 
 
 STARTING = {

@@ -71,6 +71,20 @@ def test_a_recipe_is_edited_where_a_patch_does_not_look(fixed: Fixed) -> None:
     assert changed == {"train.sh": script.replace("$FMT", "fsdp_dtensor")}
 
 
+@pytest.mark.parametrize(("taken", "is_fixed"), [("--use-megatron-fsdp", False), ("--bf16", True)])
+def test_a_script_stays_of_which_a_patch_makes_a_launch_without_fsdp(fixed: Fixed, taken: str, is_fixed: bool) -> None:
+    flags = ["--use-megatron-fsdp", "--bf16", "--use-distributed-optimizer", "--save /c", "--ckpt-format torch_dist"]
+    rows = [f"    {each}" for each in flags]
+    script = "\n".join(["#!/bin/bash", "A=(", *rows, ")", 'torchrun pretrain_gpt.py "${A[@]}"', ""])
+    hunk = "".join(f"{'-' if taken in each else ' '}{each}\n" for each in rows[:3])
+    files = {
+        "train.sh": script.replace("pretrain_gpt", "--nproc_per_node 8 pretrain_gpt"),
+        "ddp.patch": f"--- a/train.sh\n+++ b/train.sh\n@@ -3,3 +3,2 @@\n{hunk}",
+        "ddp.sh": "git apply ddp.patch\nbash train.sh\n",
+    }
+    assert fixed(files, ".").keys() == ({"train.sh"} if is_fixed else set())
+
+
 COMPARING = {
     "a copy": "cmp train.sh deploy/train.sh",
     "its output": "DRY=1 bash train.sh | diff - golden.json",

@@ -313,6 +313,20 @@ def test_a_variable_stays_where_somebody_sources_files_by_a_pattern(fixed: Fixed
     assert fixed(files, "a.sh", "lib/env.sh").keys() == {"a.sh"}
 
 
+SOURCING_OTHERWISE = {
+    "the start of every shell": ("Makefile", "t:\n\tBASH_ENV=env.sh bash legacy\n"),
+    "a login": ("Dockerfile", 'FROM base\nCOPY env.sh /etc/profile.d/train.sh\nCMD ["bash", "-lc", "./legacy"]\n'),
+    "direnv": (".envrc", "source_env ./env.sh\n"),
+}
+
+
+@pytest.mark.parametrize("comment", ["", "  # one queue", " #needed"], ids=["alone", "a comment", "a short comment"])
+@pytest.mark.parametrize(("path", "text"), SOURCING_OTHERWISE.values(), ids=SOURCING_OTHERWISE)
+def test_a_variable_stays_whatever_runs_its_file(fixed: Fixed, path: str, text: str, comment: str) -> None:
+    files = {"env.sh": f"export {NAME}=1{comment}\n", "a.sh": f"source env.sh\n{GOOD}\n", path: text}
+    assert fixed(files, "a.sh", "env.sh").keys() == {"a.sh"}
+
+
 TAKING_BY_PATTERN = {
     "make sources it": ("Makefile", "SITE = env\nt:\n\t. lib/$(SITE).sh && ./legacy\n"),
     "make includes it": ("Makefile", "include lib/*.sh\nt:\n\t./legacy\n"),
@@ -629,3 +643,64 @@ def test_what_slurm_exports_again_is_not_taken_away_in_front_of_srun(fixed: Fixe
     changed = fixed({"a.sh": script}, "a.sh").get("a.sh", script)
     assert f"env -u {NAME} srun" not in changed
     assert f"unset {NAME}" not in changed
+
+
+IN_OTHER_TEXTS = {
+    "a command of a script": ("ddp.sh", 'python -c "{}"\n', "; "),
+    "a command of a Makefile": ("Makefile", 'ddp:\n\tpython -c "{}"\n', "; "),
+    "a command of a container": ("job.yaml", 'containers:\n  - command: [python, -c, "{}"]\n', "; "),
+    "the input of a command": (
+        "ci.yml",
+        "jobs:\n  t:\n    steps:\n      - run: |\n          python - <<'EOF'\n          {}\n          EOF\n",
+        "\n          ",
+    ),
+    "a file that a script writes": ("ddp.sh", "cat > /tmp/d.py <<'EOF'\n{}\nEOF\ntorchrun /tmp/d.py\n", "\n"),
+}
+TAKING_IT = ["from recipes.base import base", "from megatron.bridge.training.pretrain import pretrain", "c = base()"]
+
+
+@pytest.mark.parametrize(("path", "text", "end"), IN_OTHER_TEXTS.values(), ids=IN_OTHER_TEXTS)
+def test_a_recipe_stays_for_python_in_another_text_that_turns_fsdp_off(
+    fixed: Fixed, path: str, text: str, end: str
+) -> None:
+    files = {"recipes/__init__.py": "", "recipes/base.py": BASE}
+    for line, changed in (("c.ddp.use_megatron_fsdp = False", set()), ("c.train.train_iters = 3", {"recipes/base.py"})):
+        other = text.format(end.join((*TAKING_IT, line, "pretrain(c)")))
+        assert fixed({**files, path: other}, ".").keys() == changed
+
+
+FIXTURE = "import pytest\nfrom recipes.base import base\n\n@pytest.fixture\ndef cfg():\n    return base()\n\n"
+LINE = "    cfg.ddp.use_megatron_fsdp = {}\n    cfg.validate()\n"
+TESTED = {
+    "a fixture": {"tests/test_ddp.py": f"{FIXTURE}def test_ddp(cfg):\n{LINE}"},
+    "a fixture of a folder": {"tests/conftest.py": FIXTURE, "tests/test_ddp.py": f"def test_ddp(cfg):\n{LINE}"},
+    "a fixture with a name": {
+        "tests/test_ddp.py": FIXTURE.replace("fixture\ndef cfg", "fixture(name='cfg')\ndef made")
+        + f"def test_ddp(cfg):\n{LINE}"
+    },
+    "a fixture of a fixture": {
+        "tests/test_ddp.py": f"{FIXTURE.replace('cfg', 'full')}@pytest.fixture\ndef cfg(full):\n    return full\n\n"
+        f"def test_ddp(cfg):\n{LINE}"
+    },
+    "what is set up": {
+        "tests/test_ddp.py": "from unittest import TestCase\nfrom recipes.base import base\n\n"
+        "class TestDdp(TestCase):\n    def setUp(self):\n        self.cfg = base()\n\n"
+        "    def test_ddp(self):\n        self.cfg.ddp.use_megatron_fsdp = {}\n        self.cfg.validate()\n"
+    },
+}
+
+
+@pytest.mark.parametrize(("value", "is_fixed"), [("False", False), ("True", True)])
+@pytest.mark.parametrize("tests", TESTED.values(), ids=TESTED)
+def test_a_recipe_stays_for_a_test_that_turns_fsdp_off(
+    fixed: Fixed, tests: dict[str, str], value: str, is_fixed: bool
+) -> None:
+    files = {path: text.format(value) for path, text in tests.items()}
+    changed = fixed({"recipes/__init__.py": "", "recipes/base.py": BASE, **files}, ".")
+    assert changed.keys() == ({"recipes/base.py"} if is_fixed else set())
+
+
+def test_a_fixture_of_a_folder_is_not_for_functions_elsewhere(fixed: Fixed) -> None:
+    files = {"recipes/__init__.py": "", "recipes/base.py": BASE, "tests/conftest.py": FIXTURE}
+    other = f"def without(cfg):\n{LINE.format(False)}"
+    assert fixed({**files, "plain/helpers.py": other}, ".").keys() == {"recipes/base.py"}

@@ -284,7 +284,7 @@ class Plan:
     """The ways in which a finding could be fixed, each a set of edits; none where there is no place to write.
 
     `manners` say which of the candidates each of the `STRATEGIES` comes to. `held_back` says who else uses the text,
-    where that leaves no candidate.
+    where that takes the best candidate out, or all of them.
     """
 
     request: FixRequest

@@ -416,6 +416,7 @@ class _Search:
         self._more = _LAST_RESORT
         self._choice = dict.fromkeys((index for index, each in enumerate(plans) if each.candidates), 0)
         self._reasons = {index: each.held_back or NO_PLACE for index, each in enumerate(plans) if not each.candidates}
+        self._refused: dict[int, int] = {}
         self._hopeless: set[int] = set(self._reasons)
         self._overlapping: set[int] = set()
         self._failed: set[frozenset[tuple[int, int]]] = set()
@@ -447,15 +448,22 @@ class _Search:
                 self._insist(group)
         proved = tuple(Proved(self._plans[index].request, edits) for index, edits in sorted(self._best.chosen.items()))
         unproved = tuple(
-            Unproved(each.request, self._reasons.get(index, TOO_MANY))
+            Unproved(each.request, self._reason(index))
             for index, each in enumerate(self._plans)
             if index not in self._best.chosen
         )
         return Proof(proved, unproved, self._best.texts, self._best.after)
 
+    def _reason(self, index: int) -> str:
+        """Return why a fix is not proved: who keeps its best edit, where there is such a user, before what is wrong
+        with the others.
+        """
+        reason = self._reasons.get(index, TOO_MANY)
+        return reason if reason in (OVERLAP, TOO_MANY) else self._plans[index].held_back or reason
+
     def _next(self, index: int, trial: Trial) -> bool:
         """Tell whether a blamed fix has another plan to try now; else it waits, or is given up if it failed alone."""
-        self._reasons[index] = trial.blame[index]
+        self._refuse(index, trial, trial.blame[index])
         following = trial.used[index] + 1
         if following < len(self._plans[index].candidates):
             self._choice[index] = following
@@ -483,7 +491,13 @@ class _Search:
 
     def _blamed(self, indices: Iterable[int], trial: Trial) -> None:
         for index in indices:
-            self._reasons[index] = trial.blame.get(index) or trial.nobody or next(iter(trial.blame.values()))
+            self._refuse(index, trial, trial.blame.get(index) or trial.nobody or next(iter(trial.blame.values())))
+
+    def _refuse(self, index: int, trial: Trial, reason: str) -> None:
+        """Keep why the best of the candidates that were tried does not hold: others are worse for other reasons."""
+        choice = trial.used.get(index, self._choice[index])
+        if choice <= self._refused.setdefault(index, choice):
+            self._refused[index], self._reasons[index] = choice, reason
 
     def _insist(self, indices: Sequence[int]) -> None:
         """Try the fixes of one recipe that fail together: all in the same manner, then as many as hold by themselves.

@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterator, Sequence
 from mfsdp_lint.core.finding import HELD_BACK, Edit
 from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.fixes.judged import FixRequest, Judged, Search
+from mfsdp_lint.fixes.judged import FixRequest, Judged, Search, anchors_of
 from mfsdp_lint.fixes.plan import Plan, Texts
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_under, way_behind
 from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import holds_repository, repository_above, shown
-from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.readers.registry import is_python, kind_of
 
 _LINES = (
     r"(?:[\"']?(?::\d|\{\d|\[[^\]\n]*\blines=)"
@@ -45,7 +45,7 @@ def _allowed(plan: Plan, users: EditUsers) -> Plan:
         return plan
     kept = [index for index, user in enumerate(held) if not user]
     manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
-    reason = "" if kept else f"{HELD_BACK}{held[0]}"
+    reason = f"{HELD_BACK}{held[0]}" if held[0] or not kept else ""
     return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
 
 
@@ -102,7 +102,7 @@ class EditUsers:
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
         from mfsdp_lint.fixes.users.pins import pin_of
 
-        if found := self._excerpt(edit) or pin_of(self, request, edit, settings):
+        if found := self._excerpt(edit) or pin_of(self, request, edit, settings) or self._rewriter(request, edit):
             return found
         match kind_of(edit.span.path):
             case "python":
@@ -123,6 +123,15 @@ class EditUsers:
         shown_lines = re.compile(rf"(?:include|--8<--|<<<)[^\n]*?(?<![\w-]){re.escape(name)}{_LINES}")
         pages = self.search(path, {name}, quoting=True).items()
         return next((f"{other} shows lines of {name}" for other, said in pages if shown_lines.search(said)), "")
+
+    def _rewriter(self, request: FixRequest, edit: Edit) -> str:
+        """Return who makes another recipe out of the text of the file, or of one that turns the feature on there."""
+        from mfsdp_lint.fixes.users.derived import rewriter_of
+
+        words = {each for need in request.needs for each in (*need.anchors, *need.named)}
+        paths = dict.fromkeys((edit.span.path, *(each.path for each in anchors_of(request))))
+        found = (rewriter_of(self.search(each, ()), each, words, reads=is_python(each)) for each in paths)
+        return next(filter(None, found), "")
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

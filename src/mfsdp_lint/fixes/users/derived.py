@@ -46,11 +46,25 @@ def mentions_of(text: str, name: str) -> Iterator[re.Match[str]]:
     return re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
 
 
+def rewriter_of(texts: Mapping[str, str], path: str, said: Collection[str], *, reads: bool) -> str:
+    """Return who changes the text of a file by a command, as "Makefile takes the text of llama.py"; "" for none.
+
+    `said` are words of what another launch has to leave out, or that the edit replaces. `reads`: a program that reads
+    the file takes its text as well.
+    """
+    name = os.path.basename(path)
+    for other, text in texts.items():
+        plain = uncommented(text) if name in text else ""
+        if any(_edits(plain, each, said) or (reads and _reads(plain, each)) for each in mentions_of(plain, name)):
+            return f"{other} takes the text of {name}"
+    return ""
+
+
 def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str], but: Collection[str] = ()) -> str:
     """Return who may make another launch out of a script's text, as "ddp.py takes the text of train.sh"; "" for none.
 
-    `said` are texts of the launch that another one has to leave out, or that the edit replaces; files in `but` are
-    launches at fault, which say all of that.
+    `said` are texts of the launch that another one has to leave out, or that the edit replaces; of files in `but`,
+    which say all of that, commands and programs count that take the text.
     """
     name = os.path.basename(path)
     words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
@@ -62,23 +76,24 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
         mentions = mentions_of(plain, name)
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         named = [] if other in but else [plain, *_programs(texts, plain, others)]
-        if any(_takes_text(plain, each, words) for each in others) or (
+        if any(_edits(plain, each, words) or _reads(plain, each) for each in others) or (
             any(word in each for each in named for word in words) and (others or lists(other, text, path))
         ):
             return f"{other} takes the text of {name}"
     return ""
 
 
-def _takes_text(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
-    """Tell whether a command changes a script's text, by its lines or by the last part of one of the words, or a
-    program reads it, by its name or by a variable.
-    """
-    before = _line_before(text, mention)
-    command = re.split(r"[;&|]", _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), before))[-1]
-    if tool := _TEXT_TOOL.search(command):
-        parts = {re.split(r"[-_.]", each)[-1].lower() for each in words}
-        return any(tool.groups()) or any(each in command.lower() for each in parts)
-    held = _HELD.search(before)
+def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
+    """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
+    before = _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), _line_before(text, mention))
+    tool = _TEXT_TOOL.search(command := re.split(r"[;&|]", before)[-1])
+    parts = {re.split(r"[-_.]", each)[-1].lower() for each in words}
+    return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in parts))
+
+
+def _reads(text: str, mention: re.Match[str]) -> bool:
+    """Tell whether a program reads a file, by its name or by a variable."""
+    held = _HELD.search(_line_before(text, mention))
     names = [re.escape(mention[0]), *([rf"\b{held['name']}\b"] if held else ())]
     return any(re.search(f"{_READS}{each}|{each}{_READ_FROM}", text) for each in names)
 

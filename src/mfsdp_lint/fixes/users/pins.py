@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.values import Known, Plain
-from mfsdp_lint.fixes.judged import FixRequest
+from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python, kind_of
@@ -55,8 +55,10 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
         edit.span.end_line - (edit.span.end_column == 1 and edit.span.end_line > edit.span.line),
     )
     for other, said in users.search(path, (name,), quoting=True).items():
-        if any(start <= last and first <= end for start, end in _patched(said, path, text)):
+        if any(lines[0] <= last and first <= lines[-1] for lines, _ in _patched(said, path, text)):
             return f"{other} is a patch of these lines of {name}"
+    if found := _without_feature(users, request):
+        return found
     for each in dict.fromkeys((path, *(need.recipe.path for need in request.needs))):
         name = os.path.basename(each)
         for other, said in users.search(each, (name,)).items():
@@ -77,8 +79,19 @@ def _digests(path: str) -> Iterator[str]:
         yield kind(data, usedforsecurity=False).hexdigest()
 
 
-def _patched(patch: str, path: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and last lines of a file that a patch expects as they are, where it can be applied."""
+def _without_feature(users: EditUsers, request: FixRequest) -> str:
+    """Return a patch that makes another recipe of a file: it takes out what the finding is about."""
+    for span in anchors_of(request):
+        name = os.path.basename(span.path)
+        for other, said in users.search(span.path, (name,), quoting=True).items():
+            for _, removed in _patched(said, span.path, users.texts(span.path)):
+                if not removed.isdisjoint(range(span.line, span.end_line + 1)):
+                    return f"{other} makes another recipe of {name}"
+    return ""
+
+
+def _patched(patch: str, path: str, text: str) -> Iterator[tuple[range, frozenset[int]]]:
+    """Yield the lines of a file that a patch expects as they are, where it can be applied, and which it takes out."""
     files = list(_FILE.finditer(patch))
     lines = text.split("\n")
     for number, file in enumerate(files):
@@ -87,10 +100,12 @@ def _patched(patch: str, path: str, text: str) -> Iterator[tuple[int, int]]:
             continue
         end = files[number + 1].start() if number + 1 < len(files) else len(patch)
         for hunk in _HUNK.finditer(patch, file.end(), end):
-            old = [each[1:] for each in hunk["lines"].split("\n") if each[:1] in (" ", "-")]
+            kept = [each for each in hunk["lines"].split("\n") if each[:1] in (" ", "-")]
+            old = [each[1:] for each in kept]
             for start in range(len(lines) - len(old) + 1):
                 if old and lines[start : start + len(old)] == old:
-                    yield start + 1, start + len(old)
+                    removed = frozenset(start + 1 + row for row, each in enumerate(kept) if each.startswith("-"))
+                    yield range(start + 1, start + len(old) + 1), removed
 
 
 def _is_compared(users: EditUsers, text: str, name: str) -> bool:

@@ -17,11 +17,12 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
+from mfsdp_lint.fixes.users.fixtures import test_without
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.megatron.vocabulary import SWITCHES
-from mfsdp_lint.readers.registry import is_python
+from mfsdp_lint.readers.registry import is_python, kind_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
@@ -65,8 +66,13 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
         # The proof compares whoever else is read, so that only a user that is not read remains.
-        unread = (user for name in place.around[:1] for user in _unread(users, path, module, name))
-        return next(unread, "") or _chooser(users, request, path, module)
+        unread = (user for name in place.around[:1] for user in _unread(users, request, path, module, name))
+        switches = {each.rpartition(".")[2] for need in request.needs for each in need.anchors}
+        return (
+            next(unread, "")
+            or _chooser(users, request, path, module)
+            or test_without(users, path, module, place.around[:1], switches)
+        )
     if _CHOICE.fullmatch(edit.text) and old and edit.text.endswith(f"else {old}"):
         return ""  # whoever does not turn it on keeps the old value
     if chosen := _chosen_by_callers(tree, edit, place, settings):
@@ -397,11 +403,24 @@ def _means_in_words(text: str, module: str, name: str) -> bool:
     return alone is not None
 
 
-def _unread(users: EditUsers, path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell."""
+_COMPARED = ("python", "notebook")
+"""Kinds of files of which the proof compares every piece of Python."""
+
+
+def _unread(users: EditUsers, request: FixRequest, path: str, module: str, name: str) -> Iterator[str]:
+    """Yield the users of a recipe that cannot be read: code in a notebook, a template, a string of shell.
+
+    Of a file that is read for its launches, as a script is, a piece of Python counts that may change what the finding
+    is about.
+    """
+    parts = {part for need in request.needs for each in (*need.anchors, *need.named) for part in each.split(".")}
+    changes = re.compile(rf"[.\"'](?:{'|'.join(map(re.escape, parts))})(?!\w)")
     for other, text in users.search(path, {name, module}).items():
-        readable = is_python(other) and parses(text)
-        if not readable and not users.is_read(other) and _is_imported(text, module) and _takes(text, module, name):
+        if is_python(other) and parses(text):
+            continue
+        if users.is_read(other) and (kind_of(other) in _COMPARED or not changes.search(uncommented(text))):
+            continue
+        if _is_imported(text, module) and _takes(text, module, name):
             yield f"{other} uses {module}"
 
 

@@ -22,6 +22,7 @@ from mfsdp_lint.readers.shell.script import Script
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
 
+_COMMENT = re.compile(r"(?<=\S)[ \t]+#[^\n]*\s*\Z")
 _LINE = re.compile(r"\s*(?:unset|export) (?P<name>\w+)(?:=\S+)?\s*")
 _EXPORTING = re.compile(r"(?:export|(?:declare|typeset)\s+-\w*x\w*)\b")
 _PRINTING = re.compile(r"(?:declare|typeset|export|readonly|local)\s+-\w*p")
@@ -67,7 +68,7 @@ def user_of(
     spans = (edit.span, *anchors_of(request))
     others = users.search(path, ())
     pieces = [Lines(users.texts(each.path)).cut(each) for each in spans]
-    maker = maker_of_another(others, path, pieces, {need.recipe.path for need in request.needs})
+    maker = maker_of_another(others, path, pieces, {each.path for each in spans})
     if maker or changed is None:
         return maker
     compared = _ComparedCommands(users, settings, request)
@@ -209,9 +210,9 @@ def _changed(path: str, text: str, edit: Edit) -> _Changed | None:
     script = Script.of_file(path, text)
     if added := _LINE.fullmatch(edit.text):
         return _Changed(path, start, start, added["name"], inherited=True)
-    body = text[start:end]
+    body = _COMMENT.sub("", text[start:end])
     first = start + len(body) - len(body.lstrip()) if body.strip() else max(start - 1, 0)
-    node = script.node_at(first, max(end - len(body) + len(body.rstrip()), first))
+    node = script.node_at(first, max(start + len(body.rstrip()), first))
     around = list(_upwards(node))
     if any(each.type in ("comment",) for each in around[:1]):
         return None

@@ -1,0 +1,93 @@
+"""Tests that have a recipe from a fixture, or from what is set up for them, and turn a feature off in it."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.inputs.discover import is_under
+from mfsdp_lint.inputs.imports import parsed
+from mfsdp_lint.readers.registry import is_python
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.users import EditUsers
+
+_SELF = "self"
+
+
+def test_without(users: EditUsers, path: str, module: str, names: Collection[str], switches: Collection[str]) -> str:
+    """Return a test that turns one of some switches off in a recipe of a module, as "tests/test_ddp.py uses llama".
+
+    The proof compares what a fixture returns, but no test that changes it further.
+    """
+    for other, text in users.search(path, {module}).items():
+        if not is_python(other) or not any(name in text for name in names):
+            continue
+        fixtures = _fixtures_of(parsed(text) or ast.Module([], []), {*names, module})
+        tests = {other: text}
+        if os.path.basename(other) == "conftest.py":
+            below = os.path.dirname(os.path.abspath(other))
+            taking = (each for name in fixtures for each in users.search(other, {name}).items())
+            tests.update((each, said) for each, said in taking if is_under(os.path.abspath(each), below))
+        for test, said in tests.items():
+            if is_python(test) and any(
+                owner in fixtures and attribute in switches for owner, attribute in _turned_off(said)
+            ):
+                return f"{test} uses {module}"
+    return ""
+
+
+def _fixtures_of(tree: ast.Module, names: Collection[str]) -> set[str]:
+    """Return the names by which tests have what code of these names makes: fixtures of pytest, and `self`."""
+    taking = set(names)
+    taking.update(
+        each.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+        if each.asname and each.name.rpartition(".")[2] in names
+    )
+    fixtures: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            said = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            if taking.isdisjoint(said.union(each.arg for each in node.args.args)):
+                continue
+            given = {_SELF} if any(each.arg == _SELF for each in node.args.args[:1]) else set(_fixture(node))
+            fixtures |= given
+            taking |= given - {_SELF}
+    return fixtures
+
+
+def _fixture(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Yield the name of a fixture of pytest."""
+    for each in function.decorator_list:
+        call = each if isinstance(each, ast.Call) else None
+        made = each if call is None else call.func
+        if getattr(made, "attr", getattr(made, "id", "")) == "fixture":
+            named = (word.value for word in (call.keywords if call else ()) if word.arg == "name")
+            yield next((str(name.value) for name in named if isinstance(name, ast.Constant)), function.name)
+
+
+@lru_cache(maxsize=512)
+def _turned_off(text: str) -> frozenset[tuple[str, str]]:
+    """Return the attributes that functions set to something else than True, each with the parameter it belongs to."""
+    found: set[tuple[str, str]] = set()
+    for function in ast.walk(parsed(text) or ast.Module([], [])):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        parameters = {each.arg for each in function.args.args}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and not (isinstance(node.value, ast.Constant) and node.value.value is True):
+                written = (each for each in node.targets if isinstance(each, ast.Attribute))
+                found.update((owner, each.attr) for each in written if (owner := _owner(each)) in parameters)
+    return frozenset(found)
+
+
+def _owner(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
