@@ -72,6 +72,7 @@ REWRITING = {
 AS_IT_IS = {
     "a start": ("ddp.sh", "torchrun recipes/llama.py --use_megatron_fsdp\n"),
     "other words": ("Makefile", "short:\n\tsed -i 's/train_iters = 100/train_iters = 1/' recipes/llama.py\n"),
+    "a program that shows it": ("page.py", "from pathlib import Path\n\nshow(Path('recipes/llama.py').read_text())\n"),
     "another file": ("Makefile", f"ddp:\n\t{OFF} recipes/other.py\n\ttorchrun recipes/llama.py\n"),
 }
 

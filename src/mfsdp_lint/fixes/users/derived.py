@@ -23,6 +23,7 @@ _TEXT_TOOL = re.compile(
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _READS = r"\b(?:open|\w*[rR]ead\w*|file_get_contents)\([^\n]{0,80}?"
 _READ_FROM = r"[\"')\s]*(?:\.\w+\([^()\n]*\))*\.(?:read\w*|open)\("
+_MAKES = re.compile(r"\b(?:exec|compile|replace|subn?|substitute)\(")
 _HELD = re.compile(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n]*\Z")
 """The text in front of a name that a program gives a variable."""
 _MOST_BEFORE = 2_000
@@ -50,12 +51,13 @@ def rewriter_of(texts: Mapping[str, str], path: str, said: Collection[str], *, r
     """Return who changes the text of a file by a command, as "Makefile takes the text of llama.py"; "" for none.
 
     `said` are words of what another launch has to leave out, or that the edit replaces. `reads`: a program that reads
-    the file takes its text as well.
+    the file takes its text as well, where it changes or runs texts.
     """
     name = os.path.basename(path)
     for other, text in texts.items():
         plain = uncommented(text) if name in text else ""
-        if any(_edits(plain, each, said) or (reads and _reads(plain, each)) for each in mentions_of(plain, name)):
+        makes = reads and _MAKES.search(plain) is not None
+        if any(_edits(plain, each, said) or (makes and _reads(plain, each)) for each in mentions_of(plain, name)):
             return f"{other} takes the text of {name}"
     return ""
 
