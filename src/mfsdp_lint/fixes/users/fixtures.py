@@ -80,11 +80,15 @@ def _turned_off(text: str) -> frozenset[tuple[str, str]]:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         parameters = {each.arg for each in function.args.args}
-        for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and not (isinstance(node.value, ast.Constant) and node.value.value is True):
-                written = (each for each in node.targets if isinstance(each, ast.Attribute))
-                found.update((owner, each.attr) for each in written if (owner := _owner(each)) in parameters)
+        found.update((owner, each.attr) for each in switched(function) if (owner := _owner(each)) in parameters)
     return frozenset(found)
+
+
+def switched(tree: ast.AST) -> Iterator[ast.Attribute]:
+    """Yield the attributes that code sets to something else than True: such a switch may be off afterwards."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and not (isinstance(node.value, ast.Constant) and node.value.value is True):
+            yield from (each for each in node.targets if isinstance(each, ast.Attribute))
 
 
 def _owner(node: ast.expr) -> str:

@@ -50,10 +50,8 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
     for digest in _digests(path):
         for other in users.search(path, (digest,), quoting=True):
             return f"{other} has the digest of {name}"
-    first, last = (
-        edit.span.line,
-        edit.span.end_line - (edit.span.end_column == 1 and edit.span.end_line > edit.span.line),
-    )
+    first, last = edit.span.line, edit.span.end_line
+    last -= edit.span.end_column == 1 and last > first
     for other, said in users.search(path, (name,), quoting=True).items():
         if any(lines[0] <= last and first <= lines[-1] for lines, _ in _patched(said, path, text)):
             return f"{other} is a patch of these lines of {name}"

@@ -17,7 +17,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
-from mfsdp_lint.fixes.users.fixtures import test_without
+from mfsdp_lint.fixes.users.fixtures import switched, test_without
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
@@ -124,12 +124,7 @@ def _turns_off_what_it_chose(text: str) -> bool:
     """Tell whether a program calls what is chosen when it runs, and writes a switch that may be off."""
     if not (_SWITCHED.search(text) and (_CHOOSES.search(text) or is_computed(text))):
         return False
-    return any(
-        isinstance(node, ast.Assign)
-        and any(isinstance(each, ast.Attribute) and each.attr in _NAMES_OF_SWITCHES for each in node.targets)
-        and not (isinstance(node.value, ast.Constant) and node.value.value is True)
-        for node in ast.walk(parsed(text) or ast.Module([], []))
-    )
+    return any(each.attr in _NAMES_OF_SWITCHES for each in switched(parsed(text) or ast.Module([], [])))
 
 
 _CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)

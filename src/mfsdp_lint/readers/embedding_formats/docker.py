@@ -97,7 +97,7 @@ _OVERRIDES = (
 """The first of each that is there counts (github.com/compose-spec/compose-go, cli/options.go, 01296029)."""
 
 
-def _merged_files(path: str, dotenv: Variables, sources: Sources) -> list[list[str]]:
+def _merged_files(path: str, dotenv: Variables, sources: Sources) -> Sequence[Sequence[str]]:
     """Return the files that Compose merges with this one, the first at the bottom: those of every command of the
     repository that names this one among several, or those that it takes where nobody names any.
     """
@@ -118,13 +118,13 @@ _NAMES = re.compile(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name
 _NAMING = (".sh", ".bash", ".mk", ".just", "akefile", "ustfile")
 
 
-def _named_together(path: str, sources: Sources) -> list[list[str]]:
+def _named_together(path: str, sources: Sources) -> list[tuple[str, ...]]:
     """Return the files that commands of the repository name behind each other (`docker compose -f A -f B up`)."""
     folder = os.path.abspath(os.path.dirname(path))
     root = repository_above(folder)
     is_one = is_project(root)
 
-    def found() -> Iterator[list[str]]:
+    def found() -> Iterator[tuple[str, ...]]:
         folders = written_folders(root) if is_one else iter([(folder, disk.Listing(folder).matching("*"))])
         for at, names in islice(folders, MOST_FOLDERS):
             for script in (shown(os.path.join(at, each)) for each in names if each.endswith(_NAMING)):
@@ -135,10 +135,9 @@ def _named_together(path: str, sources: Sources) -> list[list[str]]:
                     ]
                     there = [next(filter(sources.exists, each), "") for each in places]
                     if len(there) > 1 and all(there):
-                        yield there
+                        yield tuple(there)
 
-    together = sources.shared(("files of Compose", root if is_one else folder), lambda: list(found())).result
-    return [list(each) for each in dict.fromkeys(map(tuple, together))]
+    return sources.shared(("files of Compose", root if is_one else folder), lambda: list(dict.fromkeys(found()))).result
 
 
 def _services(

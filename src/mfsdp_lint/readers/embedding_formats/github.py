@@ -14,6 +14,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     MOST_JOBS,
+    Fill,
     entries,
     environment,
     filled_in,
@@ -46,6 +47,26 @@ def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) 
 
 
 def _scripts(document: YamlDocument, root: MappingNode, call: _Call, sources: Sources) -> Iterator[Held]:
+    for own, fill, around in _jobs(document, root, call):
+        for step in items(document, own.get("steps")):
+            inside = entries(document, step)
+            shell = said(document, inside.get("shell"))
+            script = fill(text_of(document, inside.get("run")))
+            variables = around | environment(document, inside.get("env"), fill)
+            followed = shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))
+            if followed:
+                yield from held(script, variables)
+            if "GITHUB_ENV" in plain(script):
+                set_by_step = _handed_on(Held(script, variables), sources) if followed and "if" not in inside else {}
+                around = around | dict.fromkeys(_NAME.findall(plain(script)), LOST) | set_by_step
+
+
+def _jobs(
+    document: YamlDocument, root: MappingNode, call: _Call
+) -> Iterator[tuple[Mapping[str, Node], Fill, dict[str, Variable]]]:
+    """Yield each job of a workflow, or the one of an action, for every combination of its matrix: its entries, what
+    fills in its texts, and its variables.
+    """
     whole = entries(document, root)
     given, outside = call
     outer = outside | environment(document, whole.get("env"))
@@ -53,20 +74,7 @@ def _scripts(document: YamlDocument, root: MappingNode, call: _Call, sources: So
         own = entries(document, job)
         for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
             fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
-            around = outer | environment(document, own.get("env"), fill)
-            for step in items(document, own.get("steps")):
-                inside = entries(document, step)
-                shell = said(document, inside.get("shell"))
-                script = fill(text_of(document, inside.get("run")))
-                variables = around | environment(document, inside.get("env"), fill)
-                followed = shell in _FOLLOWED_SHELLS or str(shell).startswith(("bash ", "sh "))
-                if followed:
-                    yield from held(script, variables)
-                if "GITHUB_ENV" in plain(script):
-                    set_by_step = (
-                        _handed_on(Held(script, variables), sources) if followed and "if" not in inside else {}
-                    )
-                    around = around | dict.fromkeys(_NAME.findall(plain(script)), LOST) | set_by_step
+            yield own, fill, outer | environment(document, own.get("env"), fill)
 
 
 _Call = tuple[dict[str, Text], dict[str, Variable]]
@@ -123,24 +131,15 @@ def _calls_of(document: YamlDocument, path: str, sources: Sources, depth: int) -
 
 
 def _used(
-    document: YamlDocument, root: MappingNode, given: Mapping[str, Text]
+    document: YamlDocument, root: MappingNode, given: dict[str, Text]
 ) -> Iterator[tuple[str, dict[str, Text], dict[str, Variable]]]:
     """Yield what a workflow's jobs and steps use, with the inputs and the variables that they give it."""
-    whole = entries(document, root)
-    outer = environment(document, whole.get("env"))
-    for job in entries(document, whole.get("jobs")).values():
-        own = entries(document, job)
-        for chosen in _combinations(document, entries(document, own.get("strategy")).get("matrix")):
-            fill = partial(filled_in, {**given, **{f"matrix.{name}": text for name, text in chosen.items()}})
-            around = outer | environment(document, own.get("env"), fill)
-            for user in (own, *(entries(document, step) for step in items(document, own.get("steps")))):
-                values = entries(document, user.get("with")).items()
-                inputs = {f"inputs.{name}": fill(text_of(document, value)) for name, value in values}
-                yield (
-                    said(document, user.get("uses")) or "",
-                    inputs,
-                    around | environment(document, user.get("env"), fill),
-                )
+    for own, fill, around in _jobs(document, root, (given, {})):
+        for user in (own, *(entries(document, step) for step in items(document, own.get("steps")))):
+            values = entries(document, user.get("with")).items()
+            inputs = {f"inputs.{name}": fill(text_of(document, value)) for name, value in values}
+            variables = around | environment(document, user.get("env"), fill)
+            yield said(document, user.get("uses")) or "", inputs, variables
 
 
 _FILE = "/github/env"

@@ -32,9 +32,8 @@ from mfsdp_lint.readers.yaml.nodes import MappingNode, Node
 
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
 _OF_A_JOB = {
-    *("stage", "tags", "rules", "needs", "extends", "only", "except"),
-    *("before_script", "after_script", "artifacts"),
-}
+    "stage", "tags", "rules", "needs", "extends", "only", "except", "before_script", "after_script", "artifacts",
+}  # fmt: skip
 
 
 def is_gitlab(document: YamlDocument, root: MappingNode) -> bool:

@@ -246,8 +246,7 @@ def with_maps(document: YamlDocument, roots: Sequence[Node], sources: Sources | 
     `sources` beside it has.
     """
     document.maps = config_maps(document, roots)
-    elsewhere = set() if sources is None else _named_maps(document, roots) - document.maps.keys()
-    if sources is not None and elsewhere:
+    if sources is not None and (elsewhere := _named_maps(document, roots) - document.maps.keys()):
         beside = _maps_beside(document.path, sources)
         document.maps = {**document.maps, **{name: beside[name] for name in elsewhere & beside.keys()}}
     document.mounted = mounted_files(document, roots) if document.maps else frozenset()

@@ -455,10 +455,11 @@ def _compared_with(scope: ast.AST, name: str) -> tuple[str, ...]:
 
     They are those of the conditions that ask for it, or of all its conditions where it is asked for elsewhere.
     """
-    conditions = [node for node in _within(scope) if isinstance(node, (ast.Compare, ast.match_case))]
+    nodes = _within(scope)
+    conditions = [node for node in nodes if isinstance(node, (ast.Compare, ast.match_case))]
     texts = {condition: tuple(_texts_in(condition)) for condition in conditions}
     asking = [condition for condition in conditions if name in texts[condition]]
-    asked = sum(isinstance(node, ast.Constant) and node.value == name for node in _within(scope))
+    asked = sum(isinstance(node, ast.Constant) and node.value == name for node in nodes)
     is_asked_there = asked == sum(texts[condition].count(name) for condition in asking) > 0
     told = (text for condition in (asking if is_asked_there else conditions) for text in texts[condition])
     return tuple(dict.fromkeys(text for text in told if text != name))

@@ -83,11 +83,11 @@ def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, no
     names = target.elts
     starred = next((i for i, one in enumerate(names) if isinstance(one, ast.Starred)), None)
     if items is None:
-        outer, interp.obstacle = interp.obstacle, obstacle_of(value) or interp.obstacle
-        for name in names:
-            part = ListObject(None, interp.tick()) if isinstance(name, ast.Starred) else any_of(interp, perhaps or ())
-            assign(interp, name, part, node, frame)
-        interp.obstacle = outer
+        with interp.blaming(obstacle_of(value) or interp.obstacle):
+            for name in names:
+                is_rest = isinstance(name, ast.Starred)
+                part = ListObject(None, interp.tick()) if is_rest else any_of(interp, perhaps or ())
+                assign(interp, name, part, node, frame)
         return
     if starred is None:
         if len(items) != len(names):

@@ -57,11 +57,8 @@ def run_for(interp: Interpreter, node: Any, frame: Frame) -> Signal:
 
 def _over_unknown(interp: Interpreter, node: Any, frame: Frame, iterable: Object = None) -> Signal:
     """Run a loop over elements that are not known, because of what made the iterable unknown."""
-    outer, interp.obstacle = interp.obstacle, why_unknown(iterable, node.iter, frame) or interp.obstacle
-    try:
+    with interp.blaming(why_unknown(iterable, node.iter, frame) or interp.obstacle):
         return _unknown_turns(interp, node, frame, lambda: assign(interp, node.target, interp.unknown(), node, frame))
-    finally:
-        interp.obstacle = outer
 
 
 def _over(interp: Interpreter, node: Any, iterable: Object, frame: Frame) -> Signal:

@@ -288,12 +288,10 @@ def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
             run_block(interp, rest, owner.frame)
             return False
         # What it does between here and its end is not told apart.
-        outer, interp.obstacle = interp.obstacle, _blamed(call) or interp.obstacle
-        if owner.state == "open":
-            forget_rest(interp, owner)
-        made = interp.unknown(f"{name}()")
-        interp.obstacle = outer
-        return made
+        with interp.blaming(_blamed(call) or interp.obstacle):
+            if owner.state == "open":
+                forget_rest(interp, owner)
+            return interp.unknown(f"{name}()")
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(interp, owner)
     if isinstance(owner, DictObject):

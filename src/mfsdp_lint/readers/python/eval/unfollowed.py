@@ -324,10 +324,10 @@ def forget(interp: Interpreter, values: list[Object], node: Any, frame: Frame, o
     if interp.tracing:
         interp.suspect = interp.note(node, frame, None, "unfollowed", None, None)
     seen: set[int] = set()
-    outer, interp.obstacle = interp.obstacle, obstacle
-    for value in values:
-        forget_reachable(interp, value, seen)
-    interp.suspect, interp.obstacle = None, outer
+    with interp.blaming(obstacle):
+        for value in values:
+            forget_reachable(interp, value, seen)
+    interp.suspect = None
 
 
 def _picked(interp: Interpreter, values: list[Object]) -> list[Object]:

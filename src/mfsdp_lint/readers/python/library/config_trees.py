@@ -141,9 +141,8 @@ def merge(interp: Interpreter, tree: ConfigTree, source: Object, call: Call, str
 
 def forget_because_of(interp: Interpreter, owner: Object, unknown: Object) -> None:
     """Forget what an object holds, as something unknown lies over it, for the reason why that is unknown."""
-    outer, interp.obstacle = interp.obstacle, obstacle_of(unknown) or interp.obstacle
-    forget_reachable(interp, owner)
-    interp.obstacle = outer
+    with interp.blaming(obstacle_of(unknown) or interp.obstacle):
+        forget_reachable(interp, owner)
 
 
 def all_lacked(tree: Object, above: str = "") -> Iterator[tuple[str, Lacked]]:

@@ -95,9 +95,8 @@ def _setattr(interp: Interpreter, call: Call) -> Object:
     if isinstance(name, str):
         set_attribute(interp, owner, name, value, call.node, call.frame, call.expression(2))
     else:
-        outer, interp.obstacle = interp.obstacle, obstacle_of(name)
-        forget_reachable(interp, owner)
-        interp.obstacle = outer
+        with interp.blaming(obstacle_of(name)):
+            forget_reachable(interp, owner)
     return None
 
 
@@ -226,16 +225,15 @@ def _run_text(interp: Interpreter, call: Call) -> Object:
         run_block(interp, tree.body, call.frame)  # type: ignore[attr-defined]
         return None
     # It may do anything to what it can name.
-    outer, interp.obstacle = interp.obstacle, (call.frame.module, call.node, call.frame.function)
-    here: Frame | None = call.frame
-    while here is not None:
-        for value in list(here.fields.values()):
+    with interp.blaming((call.frame.module, call.node, call.frame.function)):
+        here: Frame | None = call.frame
+        while here is not None:
+            for value in list(here.fields.values()):
+                forget_reachable(interp, value)
+            here = here.enclosing
+        given = call.values
+        for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
             forget_reachable(interp, value)
-        here = here.enclosing
-    given = call.values
-    for value in (*given, interp.path.environment, *call.frame.module.fields.values()):
-        forget_reachable(interp, value)
-    interp.obstacle = outer
     return interp.unknown("eval()")
 
 

@@ -358,6 +358,15 @@ class Interpreter:
         finally:
             path.facts = now
 
+    @contextmanager
+    def blaming(self, obstacle: TextPlace | None) -> Iterator[None]:
+        """Give this obstacle to what becomes unknown meanwhile."""
+        outer, self.obstacle = self.obstacle, obstacle
+        try:
+            yield
+        finally:
+            self.obstacle = outer
+
     def tick(self) -> int:
         """Return the time of birth of a new object: larger than any before; negative for objects that modules share."""
         self.clock += 1
