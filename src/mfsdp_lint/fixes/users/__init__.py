@@ -129,9 +129,11 @@ class EditUsers:
         from mfsdp_lint.fixes.users.derived import rewriter_of
 
         words = {each for need in request.needs for each in (*need.anchors, *need.named)}
-        paths = dict.fromkeys((edit.span.path, *(each.path for each in anchors_of(request))))
-        found = (rewriter_of(self.search(each, ()), each, words, reads=is_python(each)) for each in paths)
-        return next(filter(None, found), "")
+        for path in dict.fromkeys((edit.span.path, *(each.path for each in anchors_of(request)))):
+            naming = self.search(path, {os.path.basename(path)})
+            if found := rewriter_of(naming, path, words, reads=is_python(path)):
+                return found
+        return ""
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

@@ -50,12 +50,12 @@ def mentions_of(text: str, name: str) -> Iterator[re.Match[str]]:
 def rewriter_of(texts: Mapping[str, str], path: str, said: Collection[str], *, reads: bool) -> str:
     """Return who changes the text of a file by a command, as "Makefile takes the text of llama.py"; "" for none.
 
-    `said` are words of what another launch has to leave out, or that the edit replaces. `reads`: a program that reads
-    the file takes its text as well, where it changes or runs texts.
+    `texts` are those that name the file, `said` words of what another launch has to leave out, or that the edit
+    replaces. `reads`: a program that reads the file takes its text as well, where it changes or runs texts.
     """
     name = os.path.basename(path)
     for other, text in texts.items():
-        plain = uncommented(text) if name in text else ""
+        plain = uncommented(text)
         makes = reads and _MAKES.search(plain) is not None
         if any(_edits(plain, each, said) or (makes and _reads(plain, each)) for each in mentions_of(plain, name)):
             return f"{other} takes the text of {name}"
