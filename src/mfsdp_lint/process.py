@@ -20,6 +20,9 @@ STACK = 20_000
 MOST_SET_ASIDE = 2_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 200 MB)."""
 
+MOST_BETWEEN = 50_000
+"""Objects that are made outside of readings before the garbage among them is collected: nearly all of a start stay."""
+
 MOST_NEW = 300_000
 """Objects that are made before the garbage among them is collected (about 50 MB)."""
 
@@ -47,10 +50,11 @@ _left: int | None = None
 
 
 def own() -> None:
-    """Mark the process as the tool's own, without anybody else's code, and raise the limit of recursion."""
+    """Mark the process as the tool's own: it may recurse deeper, and garbage is collected less often."""
     global _is_own
     _is_own = True
     sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
+    gc.set_threshold(MOST_BETWEEN)
 
 
 @contextmanager

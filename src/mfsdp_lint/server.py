@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 
 from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Value, describe
@@ -201,8 +201,8 @@ def _diagnostic(finding: Finding, checked: CheckedDocument, uri_of: Callable[[st
     )
 
 
-_WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]*")
-_KEY = re.compile(r"(?P<indent>[ ]*)(?P<key>[A-Za-z_][\w.]*):(?P<rest>.*)")
+_WORD = lazy_pattern(r"-{0,2}[A-Za-z_][\w.-]*")
+_KEY = lazy_pattern(r"(?P<indent>[ ]*)(?P<key>[A-Za-z_][\w.]*):(?P<rest>.*)")
 
 _MOST_RECIPES = 5
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from mfsdp_lint.checkpoints import pickled
 from mfsdp_lint.core import files
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
 
@@ -89,12 +89,12 @@ class CheckpointFolder:
         return (*self.troubles, *(each for iteration in self.iterations for each in iteration.troubles))
 
 
-_MEGATRON_FSDP = re.compile(r"model\.module\.|optimizer\.(state\.(module\.)+|param_to_group_meta\.)")
+_MEGATRON_FSDP = lazy_pattern(r"model\.module\.|optimizer\.(state\.(module\.)+|param_to_group_meta\.)")
 """Megatron-FSDP wraps the model, and names what is in it by the wrapper (core 0.14.0 to head)."""
 
-_TORCH_FSDP2 = re.compile(r"model\.(?!module\.)|optimizer\.(param_groups\.|state\.\d+\.)")
+_TORCH_FSDP2 = lazy_pattern(r"model\.(?!module\.)|optimizer\.(param_groups\.|state\.\d+\.)")
 
-_OPTIMIZER = re.compile(r"(chained_\d+\.)?optimizer\.")
+_OPTIMIZER = lazy_pattern(r"(chained_\d+\.)?optimizer\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ _MOST_METADATA = 64 * 2**20
 """More than pickled.MOST_STEPS steps have, unless they are of texts longer than names."""
 
 _MOST_CONFIGURATION = 2**16
-_DATA = re.compile(r"__(\d+)_\d+\.distcp")
-_LEGACY = re.compile(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
+_DATA = lazy_pattern(r"__(\d+)_\d+\.distcp")
+_LEGACY = lazy_pattern(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
 _SIZES = ("model.tensor_model_parallel_size", "model.pipeline_model_parallel_size", "model.expert_model_parallel_size")
 """Sizes that the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
 
@@ -303,7 +303,7 @@ LATEST = 5
 
 _GLANCE = 20_000
 
-_ITERATION = re.compile(r"iter_(\d+)")
+_ITERATION = lazy_pattern(r"iter_(\d+)")
 _MOST_TRACKER = 100
 _MOST_INDEX = 64 * 2**20
 _FAILS = "a run that loads it fails"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import OptionList, add_configuration, print_json, read_asked, tell
 from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun import inventory
 from mfsdp_lint.dryrun.executors import Asked, place
@@ -122,7 +122,7 @@ def _seconds(text: str) -> float:
     return value
 
 
-_TIME = re.compile(r"(?:(\d{1,3})-)?(\d{1,4})(?::(\d{1,2}))?(?::(\d{1,2}))?")
+_TIME = lazy_pattern(r"(?:(\d{1,3})-)?(\d{1,4})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 
 
 def minutes(text: str) -> int:

@@ -8,7 +8,9 @@ and its `fields`, `replace` and `asdict` know them.
 
 from __future__ import annotations
 
+from functools import cache
 from operator import attrgetter, ge, gt, le, lt
+from types import CodeType, FunctionType
 
 TYPE_CHECKING = False  # `typing` itself takes longer than all the classes
 if TYPE_CHECKING:
@@ -123,30 +125,44 @@ def _first_init(frozen: bool) -> Callable[..., None]:
 
 
 def _made_init(cls: type[Any], frozen: bool) -> Callable[..., None]:
+    """Write the `__init__` of a record in terms of the numbers of its fields, as many others have the same."""
     scope: dict[str, Any] = {"_Missing": _Missing}
     parameters, body = ["self"], []
-    for each in _fields(cls):
-        name, value = each.name, each.name
+    defaults: list[object] = []
+    names = {f"_{number}": each.name for number, each in enumerate(_fields(cls))}
+    for name, each in zip(names, _fields(cls), strict=True):
+        value = name
         if each.default_factory is not _Missing:
-            scope[f"_make_{name}"] = each.default_factory
-            value = f"_make_{name}() if {name} is _Missing else {name}" if each.init else f"_make_{name}()"
-            parameters += [f"{name}=_Missing"] if each.init else []
+            scope[f"_make{name}"] = each.default_factory
+            value = f"_make{name}() if {name} is _Missing else {name}" if each.init else f"_make{name}()"
+            defaults += [_Missing] if each.init else []
         elif each.default is not _Missing:
-            scope[f"_default_{name}"] = each.default
-            value = name if each.init else f"_default_{name}"
-            parameters += [f"{name}=_default_{name}"] if each.init else []
+            scope[f"_default{name}"] = each.default
+            value = name if each.init else f"_default{name}"
+            defaults += [each.default] if each.init else []
         elif not each.init:
             continue  # __post_init__ says it
-        else:
-            parameters.append(name)
-        scope[f"_set_{name}"] = getattr(cls, name).__set__
-        body.append(f"_set_{name}(self, {value})" if frozen else f"self.{name} = {value}")
+        parameters += [name] if each.init else []
+        scope[f"_set{name}"] = getattr(cls, each.name).__set__
+        body.append(f"_set{name}(self, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]), scope)
-    made: Callable[..., None] = scope["__init__"]
+    code = _code(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]))
+    code = code.replace(
+        co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+        co_names=tuple(names.get(name, name) for name in code.co_names),
+    )
+    made = FunctionType(code, scope, "__init__", tuple(defaults))
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made
+
+
+@cache
+def _code(function: str) -> CodeType:
+    scope: dict[str, Any] = {}
+    exec(function, scope)
+    code: CodeType = scope["__init__"].__code__
+    return code
 
 
 def _comparisons(names: list[str], order: bool) -> dict[str, Any]:

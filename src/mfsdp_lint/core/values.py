@@ -5,9 +5,9 @@ Four states, never a guess. Rules judge them in three-valued logic; reports prin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 
 Scalar = None | bool | int | float | str
@@ -118,7 +118,7 @@ def spell(value: Plain) -> str:
     return repr(value)
 
 
-_HUGE = re.compile(r"0[xXoObB]\w{3500}")
+_HUGE = lazy_pattern(r"0[xXoObB]\w{3500}")
 """Python itself refuses decimal numbers of more than 4,300 digits, which are some 3,570 hexadecimal ones."""
 
 

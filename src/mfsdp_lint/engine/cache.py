@@ -12,7 +12,6 @@ of this user on this machine, and one without the seal is ignored.
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from mfsdp_lint.core.digests import blake2b, compare_digest
 from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.kept import NotKept
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, fields, replace
 from mfsdp_lint.core.store import FILE
@@ -300,7 +300,7 @@ def clean(folder: str) -> int:
     return removed
 
 
-_ENTRY = re.compile(r"[0-9a-f]{32}\.(outcome|json|memory|index)(\.\d+)?")
+_ENTRY = lazy_pattern(r"[0-9a-f]{32}\.(outcome|json|memory|index)(\.\d+)?")
 """The names of files in the cache, finished and unfinished; earlier releases kept outcomes as JSON."""
 
 

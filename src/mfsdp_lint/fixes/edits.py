@@ -13,10 +13,11 @@ from itertools import pairwise
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, field
 
-LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = lazy_pattern(r"\r\n|\r|\n")
 
 
 class OverlapError(ValueError):
@@ -194,7 +195,7 @@ def _comma(text: str, start: int, end: int) -> int | None:
     return None
 
 
-_BRACKET = re.compile(r"\[(?P<codes>[^\]]*)\]")
+_BRACKET = lazy_pattern(r"\[(?P<codes>[^\]]*)\]")
 
 
 def taken_out(comment: Span, idle: Collection[str], text: str) -> Edit:

@@ -18,6 +18,7 @@ from tokenize import COMMENT, generate_tokens
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.values import Plain, same, spell
 from mfsdp_lint.fixes.editor import Switch
@@ -127,8 +128,8 @@ def names_many(node: ast.stmt) -> bool:
     return False
 
 
-_WORD = re.compile(r"[\w./-]+")
-_ENUMERATION = re.compile(r"(.*\.)?\w*(Enum|Flag)")
+_WORD = lazy_pattern(r"[\w./-]+")
+_ENUMERATION = lazy_pattern(r"(.*\.)?\w*(Enum|Flag)")
 """The bases of enumerations end so in the standard library: what a member stands for is nobody's setting."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from tree_sitter import Node
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
@@ -20,7 +21,7 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Flag, opposite
 from mfsdp_lint.readers.shell.script import Script
 
-_BARE = re.compile(r"[\w@%+=:,./-]+")
+_BARE = lazy_pattern(r"[\w@%+=:,./-]+")
 """A word that a shell takes as it stands."""
 
 
@@ -57,20 +58,20 @@ def _said(flag: Flag, value: object) -> Iterator[str]:
         yield f"{flag.names[0]} {word}"
 
 
-_OVERRIDE = re.compile(r"(?P<mark>\+{0,2})[A-Za-z_]\w*(?:\.\w+)+=")
-_GIVEN = re.compile(r"--[\w-]+=")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_LITERAL = re.compile(r"[^\s$`\"'\\]+")
+_OVERRIDE = lazy_pattern(r"(?P<mark>\+{0,2})[A-Za-z_]\w*(?:\.\w+)+=")
+_GIVEN = lazy_pattern(r"--[\w-]+=")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
+_LITERAL = lazy_pattern(r"[^\s$`\"'\\]+")
 _BLOCKS = ("program", "compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item")
-_DECLARING = re.compile(r"(?:export|declare|typeset|readonly)(?:\s+-\w+)*\s+\Z")
-_GIVEN_BY = re.compile(r"(?<!\S)(?:-e|--env|-x)[ =][\"']?\Z")
+_DECLARING = lazy_pattern(r"(?:export|declare|typeset|readonly)(?:\s+-\w+)*\s+\Z")
+_GIVEN_BY = lazy_pattern(r"(?<!\S)(?:-e|--env|-x)[ =][\"']?\Z")
 """Options of containers and of MPI that pass one variable."""
-_ENV = re.compile(r"(?<![\w/.-])env[ \t]+\Z")
-_VARIABLE = re.compile(r"(?:[ \t]|\\\n)*\"?(?P<word>\$(?:[A-Za-z_]\w*|\{\w+\}))(?![^\s;&|)\"'])")
+_ENV = lazy_pattern(r"(?<![\w/.-])env[ \t]+\Z")
+_VARIABLE = lazy_pattern(r"(?:[ \t]|\\\n)*\"?(?P<word>\$(?:[A-Za-z_]\w*|\{\w+\}))(?![^\s;&|)\"'])")
 """A variable behind a flag, by which its value is written."""
-_ENDED = re.compile(r"[ \t]*(?:[\"';&|)\n]|\Z)")
-_COMMENT = re.compile(r"[ \t]+#.*")
-_CONTINUED = re.compile(r"[ \t]*\\$")
+_ENDED = lazy_pattern(r"[ \t]*(?:[\"';&|)\n]|\Z)")
+_COMMENT = lazy_pattern(r"[ \t]+#.*")
+_CONTINUED = lazy_pattern(r"[ \t]*\\$")
 
 
 def open_shell(path: str, text: str) -> ShellEdits | None:

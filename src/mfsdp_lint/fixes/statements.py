@@ -6,18 +6,18 @@ Offsets are in characters; `ast` counts columns in UTF-8 bytes.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.edits import LINE_END, FileText
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
-_REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(#.*)?")
-_CONTINUATION = re.compile(r"\\(\r\n|\r|\n)")
+_REST_OF_LINE = lazy_pattern(r"[ \t\f]*;?[ \t\f]*(#.*)?")
+_CONTINUATION = lazy_pattern(r"\\(\r\n|\r|\n)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 import yaml
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
@@ -60,7 +61,7 @@ def bare(value: str) -> bool:
 Tree = dict[str, "str | Tree"]
 """New entries by key: the spelled value, or those of a new section."""
 
-_TAGGED = re.compile(r"(?<!\S)!\S*\s+(?:&\S+\s+)*\Z")
+_TAGGED = lazy_pattern(r"(?<!\S)!\S*\s+(?:&\S+\s+)*\Z")
 """A tag in front of a value."""
 
 

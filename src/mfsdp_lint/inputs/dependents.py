@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, way_behind, written_folders, written_links
 from mfsdp_lint.inputs.imports import closure
@@ -188,13 +189,13 @@ def size_of(path: str) -> int | None:
 MOST_FOLDERS = 5_000
 """Folders that are looked into; a larger tree is no project but a disk."""
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 
 _CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
-_LOADS = re.compile(r"--load\b")
-_LOADED = re.compile(r"(?:--load[\s=]|checkpoint\.(?:load|pretrained_checkpoint)=)\s*(?P<path>\S+)")
-_SAVES = re.compile(rf"--save\b|--megatron-path\b|checkpoint\.save\b|{_CONVERTS}")
-_NAMES = re.compile(r"[A-Za-z_][\w.-]{2,}")
+_LOADS = lazy_pattern(r"--load\b")
+_LOADED = lazy_pattern(r"(?:--load[\s=]|checkpoint\.(?:load|pretrained_checkpoint)=)\s*(?P<path>\S+)")
+_SAVES = lazy_pattern(rf"--save\b|--megatron-path\b|checkpoint\.save\b|{_CONVERTS}")
+_NAMES = lazy_pattern(r"[A-Za-z_][\w.-]{2,}")
 
 
 def launchers(paths: Sequence[str], type_: FileType, too_large: set[str] | None = None) -> list[str]:

@@ -16,11 +16,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import has_marker
 
-_STATEMENT = re.compile(
+_STATEMENT = lazy_pattern(
     # What a lookahead has found is not tried again in parts: the dots in front of a module take linear time.
     # Each alternative begins with a letter, in front of what is asked of the place: so places are found twice as fast.
     r"""
@@ -34,9 +35,9 @@ _STATEMENT = re.compile(
     """,
     re.VERBOSE,
 )
-_COMMENT = re.compile(r"#[^\n]*")
-_LITERAL = re.compile(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"'](?P<whole>\s*[,)])?")
-_ALIAS = re.compile(r"(?P<name>[^\W\d][\w.]*|\*)(?:\s+as\s+(?P<alias>\w+))?")
+_COMMENT = lazy_pattern(r"#[^\n]*")
+_LITERAL = lazy_pattern(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"'](?P<whole>\s*[,)])?")
+_ALIAS = lazy_pattern(r"(?P<name>[^\W\d][\w.]*|\*)(?:\s+as\s+(?P<alias>\w+))?")
 
 
 @lru_cache(maxsize=4)

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mfsdp_lint.core.kept import dumps, loads
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import imports_in, parsed
@@ -117,8 +118,8 @@ class FileFacts:
         return found
 
 
-_DEFINED = re.compile(r"^def (\w+)(?P<bare>\(\s*\))?.*\n(?P<body>(?:[ \t].*\n|\n)*)", re.MULTILINE)
-_RETURNS = re.compile(r"^[ \t]+(?:return\b[ \t]*[^\s#]|.*\byield\b)", re.MULTILINE)
+_DEFINED = lazy_pattern(r"^def (\w+)(?P<bare>\(\s*\))?.*\n(?P<body>(?:[ \t].*\n|\n)*)", re.MULTILINE)
+_RETURNS = lazy_pattern(r"^[ \t]+(?:return\b[ \t]*[^\s#]|.*\byield\b)", re.MULTILINE)
 
 
 def _said(piece: Piece) -> list[str | bool]:
@@ -214,8 +215,8 @@ def _facts(path: str, data: bytes) -> FileFacts:
     return FileFacts(path, disk.digest(data), None, json.dumps(imports), ends, None)
 
 
-_WORD = re.compile(r"\w+")
-_LETTERS = re.compile(rb"\w")
+_WORD = lazy_pattern(r"\w+")
+_LETTERS = lazy_pattern(rb"\w")
 _PARTED = bytes(each if _LETTERS.match(bytes([each])) else ord(" ") for each in range(256))
 """Each byte as it is in a word of ASCII; else a blank."""
 
@@ -228,7 +229,7 @@ def _words(data: bytes) -> str:
     return f" {' '.join(found)} "
 
 
-_DEFINES = re.compile(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
+_DEFINES = lazy_pattern(r"^(?:class|def|async +def) +\w+ *[(:]", re.MULTILINE)
 
 
 def _hands_on(text: str) -> bool:
@@ -266,7 +267,7 @@ def _imported(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:
 
 
 _LOADS = ("import_module", "__import__", "spec_from_file_location", "run_path", "run_module")
-_NAMES = re.compile(r"""["'][./]*(\w[\w./-]*?)(?:\.py)?["']""")
+_NAMES = lazy_pattern(r"""["'][./]*(\w[\w./-]*?)(?:\.py)?["']""")
 
 
 def _loaded(path: str, text: str) -> Iterator[tuple[Dotted, tuple[str, ...]]]:

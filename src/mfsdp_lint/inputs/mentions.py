@@ -8,6 +8,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_BYTES_OF_ALL, MOST_FILES, TooMany, size_of
 from mfsdp_lint.inputs.discover import PROSE, is_under, written_folders, written_links
@@ -78,7 +79,7 @@ def uncommented(text: str) -> str:
     return _COMMENT.sub(lambda found: found[1] or "", text)
 
 
-_COMMENT = re.compile(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", re.MULTILINE)
+_COMMENT = lazy_pattern(r"^([ \t]*)#(?![!%]).*|(?<=[\w)\]}\"'])([ \t]+)#[ \t].*", re.MULTILINE)
 
 
 def _root(path: str) -> str:

@@ -7,10 +7,10 @@ any root. Who uses a name that another module hands on is found by the name.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs.index import WHOLE, Dotted, FileFacts, module_name, text_of
 from mfsdp_lint.inputs.names_reached import Piece, names_reached
 from mfsdp_lint.inputs.sources import NOTEBOOK
@@ -157,4 +157,4 @@ def _grows(reached: dict[str, Names], path: str, names: Names) -> bool:
 
 _ENVIRONMENT = frozenset({"os", "environ", "putenv", "setenv"})
 _OF_DERIVING = frozenset({"__init_subclass__", "metaclass"})
-_RENAMED = re.compile(r"\b(\w+)\s+as\s+(\w+)")
+_RENAMED = lazy_pattern(r"\b(\w+)\s+as\s+(\w+)")

@@ -8,15 +8,15 @@ bind names, as where it calls or registers something, whoever imports the module
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.imports import parsed
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 
 _BY_COMPUTED_NAME = frozenset({"globals", "locals", "vars", "eval", "exec", "__dict__"})
 """The words by which code reaches names of its own module that it does not say."""

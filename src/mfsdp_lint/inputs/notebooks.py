@@ -22,6 +22,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines, split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.imports import parses
@@ -34,10 +35,10 @@ _ANYTHING = "exec(get_ipython())"
 _UNKNOWN = "get_ipython()"
 """A value that is not known."""
 
-_MAGIC = re.compile(r"(?P<indent>\s*)(?P<said>%(?P<name>[A-Za-z_]\w*)[ \t]*(?P<rest>.*))$")
-_COMMAND = re.compile(r"(?P<indent>\s*)(?:\?.*|[\w.]+\?{1,2}\s*)$")
-_ASSIGNED = re.compile(r"(?P<target>\s*[\w., ]+=\s*)(?:!|%[A-Za-z_]).*$")
-_VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S.*)$")
+_MAGIC = lazy_pattern(r"(?P<indent>\s*)(?P<said>%(?P<name>[A-Za-z_]\w*)[ \t]*(?P<rest>.*))$")
+_COMMAND = lazy_pattern(r"(?P<indent>\s*)(?:\?.*|[\w.]+\?{1,2}\s*)$")
+_ASSIGNED = lazy_pattern(r"(?P<target>\s*[\w., ]+=\s*)(?:!|%[A-Za-z_]).*$")
+_VARIABLE = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S.*)$")
 
 _TIMED = ("time", "timeit")
 """They run the statement behind them."""
@@ -80,8 +81,8 @@ def as_python(lines: Sequence[str]) -> list[str]:
     return made
 
 
-_NO_COMMAND = re.compile(r"\s*(?:#|\w+=\S|$)")
-_TYPED = re.compile(r"\s*(?P<word>[a-z][\w.-]*)\s+[^\s=({\[]")
+_NO_COMMAND = lazy_pattern(r"\s*(?:#|\w+=\S|$)")
+_TYPED = lazy_pattern(r"\s*(?P<word>[a-z][\w.-]*)\s+[^\s=({\[]")
 
 
 def _is_for_a_terminal(lines: Sequence[str]) -> bool:
@@ -96,10 +97,10 @@ def _is_statement(line: str) -> bool:
 
 
 _SHELLS = ("bash", "sh")
-_PROGRAM = re.compile(r"\.(?:py|sh)\b|\s-m\s|\bsbatch\b")
+_PROGRAM = lazy_pattern(r"\.(?:py|sh)\b|\s-m\s|\bsbatch\b")
 """A program that may start a run; what any other does is nothing to the names of the notebook."""
 
-_NAMES = re.compile(
+_NAMES = lazy_pattern(
     r"\$\$|\$\{(?P<braced>\w+)\}|\$(?P<name>[A-Za-z_]\w*)|(?P<brace>\{(?![A-Za-z_]))|(?P<other>(?<=\s)\})"
 )
 
@@ -160,11 +161,11 @@ def _is_open(text: str) -> bool:
 
 
 _DECODER = json.JSONDecoder()
-_BLANK = re.compile(r"[ \t\r\n]*")
-_CHARACTER = re.compile(
+_BLANK = lazy_pattern(r"[ \t\r\n]*")
+_CHARACTER = lazy_pattern(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
-_LINE = re.compile(
+_LINE = lazy_pattern(
     r"(?P<spelled>[^\\]*(?:\\(?![nr]|u000[aAdD]).[^\\]*)*)"
     r"(?P<end>(?:\\r|\\u000[dD])(?:\\n|\\u000[aA])|\\[nr]|\\u000[aAdD]|\Z)"
 )

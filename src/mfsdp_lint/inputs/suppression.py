@@ -14,13 +14,14 @@ from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.lines import Lines, split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Problem
 
-_MARK = re.compile(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")
-_BODY = re.compile(r"(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)(?P<closed>\])?)?(?P<rest>.*)")
-_CODE = re.compile(r"[A-Z]+[0-9]*")
+_MARK = lazy_pattern(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")
+_BODY = lazy_pattern(r"(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)(?P<closed>\])?)?(?P<rest>.*)")
+_CODE = lazy_pattern(r"[A-Z]+[0-9]*")
 
 _FILE = "ignore-file"
 _WORDS = ("ignore", _FILE)

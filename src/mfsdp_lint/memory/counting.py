@@ -6,12 +6,12 @@ from its settings; they are divided into pipeline stages. `layers` has the weigh
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Settings
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
@@ -157,8 +157,8 @@ def _stages_by_layout(layout: Plain, layers: Sequence[Layer], pipeline: int) -> 
     return stages
 
 
-_REPEATED_PIECES = re.compile(r"\(([^)]+)\)\*(\d+)")
-_REPEATED_SIGN = re.compile(r"(.)\*(\d+)")
+_REPEATED_PIECES = lazy_pattern(r"\(([^)]+)\)\*(\d+)")
+_REPEATED_SIGN = lazy_pattern(r"(.)\*(\d+)")
 
 
 def _gpt_layers(facts: SettingFacts, kind: Layers) -> list[Layer]:

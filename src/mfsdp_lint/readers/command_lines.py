@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
+from mfsdp_lint.core.patterns import lazy_pattern
+
+PYTHON = lazy_pattern(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
 RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
 IMPORT = ("python", "convert_checkpoints.py", "import")
 """Bridge's program that makes a checkpoint of a model of Hugging Face, which is what `AutoBridge.import_ckpt` does."""
 
-COMMAND_LINE = re.compile(
+COMMAND_LINE = lazy_pattern(
     r"(?:^|[\s;&|(/=:\"'])(?:torchrun|accelerate|deepspeed|srun|mpirun|sbatch|bash|python[\d.]*)\s"
     r"[^\n]{0,1000}(?:\\[ \t\r]*\n[^\n]{0,1000}){0,60}(?:\.(?:py|sh)\b|\s-m\s)"
 )
 """A launcher, or Python, and a program behind it. (The lengths have bounds, for a text may be meant to take long.)"""
 
-EXPORT = re.compile(
+EXPORT = lazy_pattern(
     r"(?:^|;|&&)[ \t]*export[ \t]+(?P<name>[A-Za-z_]\w*)="
     r"(?P<quote>[\"']?)(?P<value>[\w./:,@%+-]*)(?P=quote)[ \t]*(?=$|;|&&)",
     re.MULTILINE,

@@ -6,11 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 
-_NAMED = re.compile(r"(?<![\w./-])(?:\$\{?\w+\}?/)?(?P<path>[\w./-]{0,500}\w\.ya?ml)\b")
-_SHARDS = re.compile(r"fsdp\w*\s*:\s*true\b", re.IGNORECASE)
+_NAMED = lazy_pattern(r"(?<![\w./-])(?:\$\{?\w+\}?/)?(?P<path>[\w./-]{0,500}\w\.ya?ml)\b")
+_SHARDS = lazy_pattern(r"fsdp\w*\s*:\s*true\b", re.IGNORECASE)
 
 
 def experiments_in(path: str, text: str, sources: Sources) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, Known
 from mfsdp_lint.readers.trees import LONGEST_CHAIN, MANDATORY, Leaf, Section, Tree
@@ -31,10 +32,10 @@ _SELF = "_self_"
 AT_ROOT = "_global_"
 """The package of entries that lie at the root."""
 
-_WORDS = re.compile(r"(?P<optional>optional +)?(?P<override>override +)?(?P<name>[^@\s]+)(?:@(?P<package>[^:\s]*))?")
-_CHOICE = re.compile(r"\$\{([^{}]+)\}")
-_HEAD = re.compile(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*")
-_PACKAGE = re.compile(r"^#\s*@package\s+(\S+)\s*$", re.MULTILINE)
+_WORDS = lazy_pattern(r"(?P<optional>optional +)?(?P<override>override +)?(?P<name>[^@\s]+)(?:@(?P<package>[^:\s]*))?")
+_CHOICE = lazy_pattern(r"\$\{([^{}]+)\}")
+_HEAD = lazy_pattern(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*")
+_PACKAGE = lazy_pattern(r"^#\s*@package\s+(\S+)\s*$", re.MULTILINE)
 
 Entries = TypeVar("Entries")
 Options = tuple[str, ...]

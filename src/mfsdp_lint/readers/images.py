@@ -6,9 +6,10 @@ import posixpath
 import re
 from collections.abc import Sequence
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.shell.state import ContainerFiles
 
-INSTRUCTION = re.compile(
+INSTRUCTION = lazy_pattern(
     r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
     (?P<said>(?:[^\n\\]
                |\\[ \t]*\r?\n(?:[ \t]*(?:\#[^\n]*)?\r?\n)*  # goes on, behind comments and empty lines

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import product
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
@@ -19,7 +20,7 @@ from mfsdp_lint.megatron.front_ends import Pinned
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.tables import COMMAND_LINE_SECTIONS, Flag, Versions, opposite
 
-_FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
+_FLAG = lazy_pattern(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
 """A word that argparse takes for a flag: no number, no blank in its name."""
 
 

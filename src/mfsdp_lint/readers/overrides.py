@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mfsdp_lint.core.nearest import did_you_mean, nearest
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import (
     How,
     NamedWrite,
@@ -38,11 +39,11 @@ Item = TypeVar("Item")
 Element = Known | NotNone | Unknown | list["Element"] | dict[Any, "Element"]
 """A value as it is written: a scalar, a list or a mapping. A part of it that depends on anything else is not known."""
 
-_KEY = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<key>(?:[A-Za-z_$][\w$-]*|\d+)(?:\.(?:[A-Za-z_$][\w$-]*|\d+))*)(?=[=]|\Z)")
+_KEY = lazy_pattern(r"(?P<sign>~|\+\+|\+)?(?P<key>(?:[A-Za-z_$][\w$-]*|\d+)(?:\.(?:[A-Za-z_$][\w$-]*|\d+))*)(?=[=]|\Z)")
 _UNSIGNED = r"(?:0|[1-9](?:_?[0-9])*)"
 _POINT = rf"(?:{_UNSIGNED}?\.[0-9](?:_?[0-9])*|{_UNSIGNED}\.)"
 _TOKENS = [
-    (kind, re.compile(pattern, re.DOTALL))
+    (kind, lazy_pattern(pattern, re.DOTALL))
     for kind, pattern in (
         ("float", rf"[+-]?(?:(?:{_POINT}|{_UNSIGNED})[eE][+-]?[0-9](?:_?[0-9])*|{_POINT}|(?i:inf|nan))"),
         ("int", rf"[+-]?{_UNSIGNED}"),

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.discover import FileType
@@ -52,10 +53,10 @@ def may_start_programs(text: str) -> bool:
     return any(word in text and re.search(pattern, text) for word, pattern in _STARTS.items())
 
 
-_AS_A_MODULE = re.compile(r"\bm *= *True\b")
+_AS_A_MODULE = lazy_pattern(r"\bm *= *True\b")
 """The argument for which `Script` of nemo-run writes `-m`."""
-_BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
-_BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
+_BETWEEN_FOLDERS = lazy_pattern(r"[\"'] */ *[\"']")
+_BETWEEN_WORDS = lazy_pattern(r"[\"',()\[\]]+")
 
 
 def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.imports import STDLIB, Import, ModuleSearch, closure, imports_in, imports_of, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
@@ -21,12 +22,12 @@ Words = Callable[[str], bool]
 
 _RECIPE = ("megatron", "fsdp", "configcontainer", "recipe")
 _TRAINING = (*_RECIPE, "cpu_offload", "ckpt_format", "cuda_device_max", "pretrain", "finetune")
-_CONFIG = re.compile(r"_config\b")
+_CONFIG = lazy_pattern(r"_config\b")
 _LOADING = ("import_module", "__import__", "spec_from_file_location", "addsitedir", "import sys as")
-_SYS = re.compile(
+_SYS = lazy_pattern(
     r"sys\s*\.\s*(?:path\s*(?:\.\s*(?:append|extend|insert)\b|\[|\+=|=[^=])|modules\s*\[(?!\s*(?:__name__|cls|self)\b))"
 )
-_TAKEN_FROM_SYS = re.compile(r"from\s+sys\s+import\b[^\n]*\b(?:path|modules)\b|=\s*sys\s*\.\s*(?:path|modules)\b")
+_TAKEN_FROM_SYS = lazy_pattern(r"from\s+sys\s+import\b[^\n]*\b(?:path|modules)\b|=\s*sys\s*\.\s*(?:path|modules)\b")
 
 
 def speaks_of_training(text: str) -> bool:
@@ -51,7 +52,7 @@ def is_for_evaluation(text: str) -> bool:
 TRAINING_PROGRAM = r"(?:(?:pre)?train|finetune|run_recipe)\w*\.py"
 """The name of a program that trains, as a part of an expression."""
 
-_STARTING = re.compile(r"subprocess|system|exec|spawn|popen|runpy|__import__|import_module")
+_STARTING = lazy_pattern(r"subprocess|system|exec|spawn|popen|runpy|__import__|import_module")
 
 
 def trains_nothing(text: str) -> bool:
@@ -61,7 +62,7 @@ def trains_nothing(text: str) -> bool:
     return all(not each.level and each.module.partition(".")[0] in STDLIB for each in imports_in(text))
 
 
-_GLOBAL = re.compile(r"^[ \t]+global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?:#.*)?$", re.MULTILINE)
+_GLOBAL = lazy_pattern(r"^[ \t]+global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?:#.*)?$", re.MULTILINE)
 
 _SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
 

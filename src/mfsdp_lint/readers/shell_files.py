@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import FileType
@@ -40,7 +41,7 @@ class ShellFiles:
         "a shell script",
         suffixes=(".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm"),
         launches=True,
-        first_line=re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b"),
+        first_line=lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b"),
     )
 
     def read(self, asked: ToRead, before: object) -> Reading:
@@ -61,18 +62,18 @@ class ShellFiles:
         return shell_comments(text)
 
 
-_TEMPLATE = re.compile(r"^[ \t]*\{%", re.MULTILINE)
+_TEMPLATE = lazy_pattern(r"^[ \t]*\{%", re.MULTILINE)
 """A statement of Jinja: what the script will be is not known everywhere."""
 
-_RELEVANT = re.compile(
+_RELEVANT = lazy_pattern(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
     r"|torchrun|torch\.distributed|--recipe\b|--model_recipe_name\b|\bscripts/performance/",
     re.IGNORECASE,
 )
-_ON_A_CLUSTER = re.compile(
+_ON_A_CLUSTER = lazy_pattern(
     r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
 )
-_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s", re.MULTILINE)
+_STARTS = lazy_pattern(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s", re.MULTILINE)
 
 
 def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | None = None) -> bool:
@@ -101,7 +102,7 @@ def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
 
 
-_BUILD = re.compile(r"^[ \t]*build[ \t]*:", re.MULTILINE)
+_BUILD = lazy_pattern(r"^[ \t]*build[ \t]*:", re.MULTILINE)
 
 
 def starts_as_built(text: str) -> bool:
@@ -110,14 +111,14 @@ def starts_as_built(text: str) -> bool:
 
 
 # A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
-_PROGRAM = re.compile(
+_PROGRAM = lazy_pattern(
     r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
     r"|(?<=\s-m)(?P<module>\s+[\w.]+)"
 )
 _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
-_CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
+_CHANGES = lazy_pattern(r"\bcd\s+[\"']?([\w./-]+)")
 
 
 def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
@@ -226,8 +227,8 @@ class _ScriptReading:
         return told
 
 
-_RUNS = re.compile(r"^[ \t]*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
-_COMMENT = re.compile(r"(?m:^)[ \t]*(?://[ \t]*)?(?P<text>#.*)")
+_RUNS = lazy_pattern(r"^[ \t]*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
+_COMMENT = lazy_pattern(r"(?m:^)[ \t]*(?://[ \t]*)?(?P<text>#.*)")
 
 
 class HolderFiles:
@@ -283,12 +284,12 @@ HOLDERS = (
     ),
     HolderFiles(
         FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),
-        re.compile(r"^\t|:[^=\n]*;", re.MULTILINE),
+        lazy_pattern(r"^\t|:[^=\n]*;", re.MULTILINE),
         "recipes_of_make.makefile_scripts",
     ),
     HolderFiles(
         FileType("just", "a justfile", suffixes=(".just",), names=("justfile", "Justfile")),
-        re.compile(r"^[ \t]+\S", re.MULTILINE),
+        lazy_pattern(r"^[ \t]+\S", re.MULTILINE),
         "recipes_of_make.justfile_scripts",
     ),
     HolderFiles(
@@ -296,19 +297,19 @@ HOLDERS = (
             "vscode",
             "a file of Visual Studio Code",
             names=("launch.json", "tasks.json"),
-            content=re.compile(r'"(?:configurations|tasks)"\s*:'),
+            content=lazy_pattern(r'"(?:configurations|tasks)"\s*:'),
         ),
-        re.compile(r'"(?:program|module|command)"\s*:'),
+        lazy_pattern(r'"(?:program|module|command)"\s*:'),
         "vscode.vscode_scripts",
     ),
     HolderFiles(
         FileType("systemd", "a unit of systemd", suffixes=(".service",)),
-        re.compile(r"^\s*ExecStart", re.MULTILINE),
+        lazy_pattern(r"^\s*ExecStart", re.MULTILINE),
         "systemd.unit_scripts",
     ),
     HolderFiles(
         FileType("snakemake", "a workflow of Snakemake", suffixes=(".smk",), names=("Snakefile",)),
-        re.compile(r"^\s+(?:shell|run):", re.MULTILINE),
+        lazy_pattern(r"^\s+(?:shell|run):", re.MULTILINE),
         "snakemake.snakefile_scripts",
     ),
     HolderFiles(
@@ -316,7 +317,7 @@ HOLDERS = (
             "job",
             "a file with a command line",
             suffixes=(".json", ".toml"),
-            content=re.compile(
+            content=lazy_pattern(
                 r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed)\b.{0,2000}?(?:fsdp|megatron|model.parallel|\bddp\.)"
                 r"|fsdp.{0,2000}?\b(?:torchrun|accelerate|deepspeed)\b"
                 r"|\b(?:bash|sh|sbatch)[\s\"',]{1,9}[\w./-]+\.(?:sh|bash|sbatch|slurm)\b",
@@ -324,7 +325,7 @@ HOLDERS = (
             ),
             unnamed=True,
         ),
-        re.compile(r"\.(?:py|sh)\b|-m\b"),
+        lazy_pattern(r"\.(?:py|sh)\b|-m\b"),
         "formats.any_scripts",
     ),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import FileType
@@ -29,10 +29,10 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
-_HOLDS = re.compile(
+_HOLDS = lazy_pattern(
     r"\b(?:torchrun|python[\d.]*|accelerate|deepspeed|srun|mpirun|sbatch|bash|sh)\b|\.(?:py|sh)\b|\bprogram:"
 )
-_VALUES = re.compile(r"[\w.-]*values[\w.-]*\.ya?ml")
+_VALUES = lazy_pattern(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
 

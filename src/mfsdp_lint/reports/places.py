@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.files import RULES
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import Layer
@@ -48,7 +48,7 @@ def rule_page(code: str, *, local: bool = False) -> str:
     return f"{base}/rules/{code}/" if base else ""
 
 
-_HAS_PAGE = re.compile(r"MFSDP\d{3}")
+_HAS_PAGE = lazy_pattern(r"MFSDP\d{3}")
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cache
 
 from mfsdp_lint.core.finding import HELD_BACK, SEVERITIES, Applied, Finding, Fix, Safety, Severity
 from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
@@ -273,9 +274,9 @@ _LONGEST = 160
 _SHORTEST = 20
 """Characters that are shown however narrow the terminal is."""
 
-_PAINT = re.compile(r"\x1b\[[0-9;]*m")
+_PAINT = lazy_pattern(r"\x1b\[[0-9;]*m")
 
-_BESIDE = re.compile(r" *(?:\d+|\.\.\.)? \|")
+_BESIDE = lazy_pattern(r" *(?:\d+|\.\.\.)? \|")
 
 _BELOW = 5
 """Rows shown below the first line of a span; of a longer span, the first and the last ones."""

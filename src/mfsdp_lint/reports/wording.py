@@ -5,11 +5,11 @@ Text of a file, a path or a value must not steer the terminal.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
 from mfsdp_lint.core.finding import AffectedRecipe, Confirmation, Finding, Stage
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.terminal import printable as printable
 
@@ -57,7 +57,7 @@ def folded(text: str, columns: int, indent: str = "") -> list[str]:
     return [*lines, line.rstrip()]
 
 
-_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOR = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int = 0) -> Iterator[str]:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain
@@ -56,8 +57,8 @@ T = TypeVar("T")
 Component = Literal["te", "torch"]
 """Components of which an example may give the version."""
 
-SETTING = re.compile(r"\w+(\.\w+)+")
-_BRACE = re.compile(r"\{([^{}]*)\}?")
+SETTING = lazy_pattern(r"\w+(\.\w+)+")
+_BRACE = lazy_pattern(r"\{([^{}]*)\}?")
 
 
 class RuleError(ValueError):
@@ -256,11 +257,11 @@ class Fields:
         return text
 
 
-CODE = re.compile(r"[A-Z]+\d{3}")
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
-_EVIDENCED = re.compile(r"(?:core )?(\S+)")
-_GROUP = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+CODE = lazy_pattern(r"[A-Z]+\d{3}")
+NAME = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*")
+EVIDENCE = lazy_pattern(r"(bridge|megatron-lm) (\S+):(\d+)")
+_EVIDENCED = lazy_pattern(r"(?:core )?(\S+)")
+_GROUP = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> Terms:

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
@@ -28,7 +29,7 @@ They are as they are written, as start-up validation finds them (after environme
 communication overlap were applied), or as they are in the end; `before STEP` and `after STEP` name a step of
 startup.yaml."""
 
-STEP_VIEW = re.compile(r"(before|after) (\S.*)")
+STEP_VIEW = lazy_pattern(r"(before|after) (\S.*)")
 
 Judges = Literal["settings", "writes", "text"]
 """The subject of a rule: the settings, the trace of assignments that made them, or the text of the file."""
@@ -49,7 +50,7 @@ code that wraps the model, other code of megatron-core that was not made to chec
 
 T = TypeVar("T")
 
-PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)+)\}")
+PLACEHOLDER = lazy_pattern(r"\{(\w+(?:\.\w+)+)\}")
 """A setting in a text: `{checkpoint.ckpt_format}`."""
 
 
@@ -313,7 +314,7 @@ def _only(what: T | None) -> ByVersion[T]:
     return ByVersion() if what is None else ByVersion.everywhere(what)
 
 
-_HOLE = re.compile(r"\{(\*|\w+(?:\.\w+)+)\}")
+_HOLE = lazy_pattern(r"\{(\*|\w+(?:\.\w+)+)\}")
 
 
 @dataclass(frozen=True, slots=True)

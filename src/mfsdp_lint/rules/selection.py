@@ -13,6 +13,7 @@ from typing import Any
 
 from mfsdp_lint.core.finding import Finding, Severity
 from mfsdp_lint.core.nearest import did_you_mean
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.rules.form import RuleError
@@ -166,7 +167,7 @@ def _plain(text: str) -> str:
 _LOOKS = ("applies", "when", "condition", "safe", "set", "unset", "blame")
 """The keys under which a rule or a term speaks of settings."""
 
-_WORD = re.compile(r"[A-Za-z_][\w.]*")
+_WORD = lazy_pattern(r"[A-Za-z_][\w.]*")
 
 
 def rules_about(path: str) -> dict[str, str]:

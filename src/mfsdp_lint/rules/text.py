@@ -15,11 +15,11 @@ groups.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.lines import Lines, split_lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Notice, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
@@ -80,7 +80,7 @@ def _noticed(rule: Rule, notice: Notice, sources: Sources) -> Passage:
     return Passage(notice.span, _row(rows, notice.span), facts, edit, notice.sets)
 
 
-_GROUP = re.compile(r"\\g<(\w+)>")
+_GROUP = lazy_pattern(r"\\g<(\w+)>")
 
 
 def _replacement(rule: Rule) -> str | None:

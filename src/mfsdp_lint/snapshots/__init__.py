@@ -97,10 +97,8 @@ class Archive:
         """Read one of the texts, counted from 0."""
         block, start, end = self._places[number]
         if block not in self._blocks:
-            import lzma
-
             first, last = self._compressed[block : block + 2]
-            self._blocks[block] = lzma.decompress(self._data[first:last])
+            self._blocks[block] = zlib.decompress(self._data[first:last])
         return self._blocks[block][start:end].decode()
 
 
@@ -116,7 +114,7 @@ def reader(part: Callable[[int], Any]) -> Callable[[str], Any]:
     return json.JSONDecoder(object_hook=lambda found: part(found[REFERENCE]) if REFERENCE in found else found).decode
 
 
-MAGIC = b"mfsdp-lint snapshot 3\n"
+MAGIC = b"mfsdp-lint snapshot 4\n"
 
 Node = Any
 """See the module's documentation."""

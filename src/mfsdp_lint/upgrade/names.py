@@ -6,16 +6,16 @@ What is imported under `except ImportError`, or for type checkers alone, is ther
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.upgrade.library import CORE, RECIPES, Name
 
-_MENTIONED = re.compile(r"\bmegatron\.(bridge|core)\b")
+_MENTIONED = lazy_pattern(r"\bmegatron\.(bridge|core)\b")
 _FALLBACKS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
 
 

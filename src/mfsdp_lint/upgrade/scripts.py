@@ -6,7 +6,6 @@ part of `make upstream`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.store import read_json
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.megatron.versions.releases import steps_between
@@ -24,9 +24,9 @@ from mfsdp_lint.upgrade.successors import successor_of
 
 SOURCE = Path(__file__).with_name("paths.json")
 
-_PATH = re.compile(r"(?<![\w.])(?:scripts|examples)/[\w./-]+\.(?:py|sh)\b")
-_RECIPE = re.compile(r"--recipe[= ]\s*[\"']?(\w+)")
-_MODULE = re.compile(r"(?<=-m)\s+(megatron\.bridge(?:\.\w+)+)")
+_PATH = lazy_pattern(r"(?<![\w.])(?:scripts|examples)/[\w./-]+\.(?:py|sh)\b")
+_RECIPE = lazy_pattern(r"--recipe[= ]\s*[\"']?(\w+)")
+_MODULE = lazy_pattern(r"(?<=-m)\s+(megatron\.bridge(?:\.\w+)+)")
 
 
 def script_breaks(path: str, text: str, old: Library, new: Library) -> Iterator[Break]:

@@ -6,29 +6,30 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.users.takers import lists
 from mfsdp_lint.inputs.mentions import uncommented
 
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
-_START = re.compile(rf"(?:^[ \t@-]*|[;&|(][ \t]*|(?P<program>{_PROGRAM}))[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
+_START = lazy_pattern(rf"(?:^[ \t@-]*|[;&|(][ \t]*|(?P<program>{_PROGRAM}))[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
 """The text in front of a script's name where it is run as a process of its own."""
-_SOURCED = re.compile(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
-_IN_LIST = re.compile(r"[\"']\s*[,)\]}:]")
+_SOURCED = lazy_pattern(r"(?:\bsource|(?:^|[\s;&|(\"'])\.)\s+[\"']?\S*\Z")
+_IN_LIST = lazy_pattern(r"[\"']\s*[,)\]}:]")
 """The text behind a name that a program holds, and no command."""
 
-_TEXT_TOOL = re.compile(
+_TEXT_TOOL = lazy_pattern(
     r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s(?:[^;&|]*?(?P<lines>\d+(?:,[\d$+]+)?[dpq]))?"
 )
 """A command that gives a script's text to a program: by the number of its lines, or by what they say."""
-_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_QUOTED = lazy_pattern(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _READS = r"\b(?:open|\w*[rR]ead\w*|file_get_contents)\([^\n]{0,80}?"
 _READ_FROM = r"[\"')\s]*(?:\.\w+\([^()\n]*\))*\.(?:read\w*|open)\("
-_MAKES = re.compile(r"\b(?:exec|compile|replace|subn?|substitute)\(")
-_HELD = re.compile(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n]*\Z")
+_MAKES = lazy_pattern(r"\b(?:exec|compile|replace|subn?|substitute)\(")
+_HELD = lazy_pattern(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n]*\Z")
 """The text in front of a name that a program gives a variable."""
 _MOST_BEFORE = 2_000
-_WORD = re.compile(r"[A-Za-z_][\w.-]{4,}")
-_OF_PROGRAM = re.compile(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
+_WORD = lazy_pattern(r"[A-Za-z_][\w.-]{4,}")
+_OF_PROGRAM = lazy_pattern(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:

@@ -13,6 +13,7 @@ from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.inputs import disk
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
 _HEAD = 10
 """Lines in which a file says that it is generated."""
 
-_GENERATED = re.compile(
+_GENERATED = lazy_pattern(
     r"^[ \t]*(?:#+|//|\"\"\"|''')[ \t]*(?P<said>.*(?:@generated|\bdo not (?:edit|modify))\b.*"
     r"|(?:this \w+ (?:is|was) )?(?:(?:auto-?|automatically )generated\b|generated (?:by|from|with)\b).*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_FILE = re.compile(r"^\+\+\+ (?P<path>[^\t\n]+).*\n", re.MULTILINE)
-_HUNK = re.compile(r"^@@ [^\n]*\n(?P<lines>(?:[ +\\-][^\n]*(?:\n|\Z)|\n)*)", re.MULTILINE)
-_COMPARING = re.compile(r"^.*(?<!git )\b(?:cmp|diff)[ (].*", re.MULTILINE)
+_FILE = lazy_pattern(r"^\+\+\+ (?P<path>[^\t\n]+).*\n", re.MULTILINE)
+_HUNK = lazy_pattern(r"^@@ [^\n]*\n(?P<lines>(?:[ +\\-][^\n]*(?:\n|\Z)|\n)*)", re.MULTILINE)
+_COMPARING = lazy_pattern(r"^.*(?<!git )\b(?:cmp|diff)[ (].*", re.MULTILINE)
 """A line that compares files, or the output of one that it starts."""
-_DOCTEST = re.compile(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
-_CONSTANT = re.compile(r"(\w+)[ \t]*[:=]")
-_NAMES = re.compile(r"(?<![\w./-])[\w./-]*\w\.\w+")
+_DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
+_CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
+_NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
 
 
 def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
@@ -27,8 +28,8 @@ from mfsdp_lint.readers.registry import is_python, kind_of
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
 
-_IMPORT = re.compile(r"\s*(import os|from os import environ)\s*")
-_CHOICE = re.compile(r".+ if .+ else .+", re.DOTALL)
+_IMPORT = lazy_pattern(r"\s*(import os|from os import environ)\s*")
+_CHOICE = lazy_pattern(r".+ if .+ else .+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     return found or _user_out_of_sight(users, request, path, tree, at_fault, place)
 
 
-_CHOOSES = re.compile(
+_CHOOSES = lazy_pattern(
     r"\bgetattr\(\s*\w[\w.]*\s*,\s*(?![\"'])[^()\n]{1,80}\)\(|\w\[(?![\"'])[^\n\"']{1,80}\]\(|\bentry_points\b"
     r"|\bgetattr\(\s*\w*recipes?\w*\s*,\s*(?![\"'])|\b(?:instantiate|locate|resolve_name|import_string)\("
     r"|\bhydra\.utils\.call\("
@@ -93,7 +94,7 @@ _CHOOSES = re.compile(
 """Calls of what a name, a table or a configuration says when the program runs."""
 
 _NAMES_OF_SWITCHES = sorted({each.rpartition(".")[2] for each in SWITCHES})
-_SWITCHED = re.compile(rf"\.(?:{'|'.join(_NAMES_OF_SWITCHES)})\s*=(?!=|\s*True\b)")
+_SWITCHED = lazy_pattern(rf"\.(?:{'|'.join(_NAMES_OF_SWITCHES)})\s*=(?!=|\s*True\b)")
 
 
 def _chooser(users: EditUsers, request: FixRequest, path: str, module: str) -> str:
@@ -127,7 +128,7 @@ def _turns_off_what_it_chose(text: str) -> bool:
     return any(each.attr in _NAMES_OF_SWITCHES for each in switched(parsed(text) or ast.Module([], [])))
 
 
-_CONDITIONAL = re.compile(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
+_CONDITIONAL = lazy_pattern(r"\s*if\s|.+ if .+ else .+", re.DOTALL)
 
 
 def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module, edit: Edit) -> bool:
@@ -385,7 +386,7 @@ def _takes_all(text: str, module: str) -> bool:
     return "*" in text and re.search(rf"\bfrom\s+[\w.]*\b{re.escape(module)}\s+import\s*\*", text) is not None
 
 
-_LOADS = re.compile(r"\b(?:import_module|__import__|load_module|run_module|entry_points)\b")
+_LOADS = lazy_pattern(r"\b(?:import_module|__import__|load_module|run_module|entry_points)\b")
 
 
 def _means_in_words(text: str, module: str, name: str) -> bool:
@@ -426,11 +427,11 @@ def _is_named(text: str, module: str, name: str) -> bool:
     return bool(re.search(direct, said) or re.search(loaded, said)) or _is_imported(text, module)
 
 
-_LOOKS = re.compile(r"\b(?:vars|dir|getattr|getmembers)\(|\.__dict__")
-_AS = re.compile(r"\bas\s+(\w+)")
+_LOOKS = lazy_pattern(r"\b(?:vars|dir|getattr|getmembers)\(|\.__dict__")
+_AS = lazy_pattern(r"\bas\s+(\w+)")
 _LOOKED_THROUGH = (
-    re.compile(r"\b(?:vars|dir|getattr|getmembers)\(\s*(?:\w+\.)*(?P<name>\w+)\s*(?:\)|,\s*(?![\"']))"),
-    re.compile(r"\b(?P<name>\w+)\.__dict__"),
+    lazy_pattern(r"\b(?:vars|dir|getattr|getmembers)\(\s*(?:\w+\.)*(?P<name>\w+)\s*(?:\)|,\s*(?![\"']))"),
+    lazy_pattern(r"\b(?P<name>\w+)\.__dict__"),
 )
 
 

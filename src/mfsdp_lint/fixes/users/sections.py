@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
 
-_ACTION = re.compile(r"\buses:[ \t]*[\"']?(?P<path>\./[^\s\"'#]+)")
+_ACTION = lazy_pattern(r"\buses:[ \t]*[\"']?(?P<path>\./[^\s\"'#]+)")
 
 
 def user_of_variables(users: EditUsers, path: str, text: str, place: int) -> str:

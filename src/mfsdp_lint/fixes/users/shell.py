@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.fixes.users.derived import is_sourced, is_start, maker_of_another, mentions_of
@@ -22,23 +23,23 @@ from mfsdp_lint.readers.shell.script import Script
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
 
-_COMMENT = re.compile(r"(?<=\S)[ \t]+#[^\n]*\s*\Z")
-_LINE = re.compile(r"\s*(?:unset|export) (?P<name>\w+)(?:=\S+)?\s*")
-_EXPORTING = re.compile(r"(?:export|(?:declare|typeset)\s+-\w*x\w*)\b")
-_PRINTING = re.compile(r"(?:declare|typeset|export|readonly|local)\s+-\w*p")
-_ALL_EXPORTED = re.compile(r"^\s*set\s+(?:-\w*a\w*|-o\s+allexport)\b", re.MULTILINE)
-_ASSIGNS = re.compile(r"\$\{(?P<name>\w+):?=")
+_COMMENT = lazy_pattern(r"(?<=\S)[ \t]+#[^\n]*\s*\Z")
+_LINE = lazy_pattern(r"\s*(?:unset|export) (?P<name>\w+)(?:=\S+)?\s*")
+_EXPORTING = lazy_pattern(r"(?:export|(?:declare|typeset)\s+-\w*x\w*)\b")
+_PRINTING = lazy_pattern(r"(?:declare|typeset|export|readonly|local)\s+-\w*p")
+_ALL_EXPORTED = lazy_pattern(r"^\s*set\s+(?:-\w*a\w*|-o\s+allexport)\b", re.MULTILINE)
+_ASSIGNS = lazy_pattern(r"\$\{(?P<name>\w+):?=")
 """An expansion that sets a variable that has no value."""
-_CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
+_CODE = lazy_pattern(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
 _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 """A part of a word that is put in when it is run: by a workflow, the shell or make."""
-_SOURCING = re.compile(
+_SOURCING = lazy_pattern(
     rf"(?:\bsource|(?:^|(?<=[\s;&|(\"'{{]))\.)[ \t]+(?P<word>(?:{_UNKNOWN}|\"[^\"\n]*\"|[^\s;&|)\"])+)", re.MULTILINE
 )
-_BY_OTHER_NAME = re.compile(r"\$\{!\w+(?:[@*]?\}|[:#%/^,])")
+_BY_OTHER_NAME = lazy_pattern(r"\$\{!\w+(?:[@*]?\}|[:#%/^,])")
 """An expansion of the variable whose name another one holds, or of those whose names begin so."""
-_EXPANSION = re.compile(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
+_EXPANSION = lazy_pattern(rf"{_UNKNOWN}|\$?\$[\w@*#?]+|`[^`]*`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.mentions import uncommented
 
@@ -20,27 +21,27 @@ OF_TOOLS = frozenset((
 ))  # fmt: skip
 """Files that name others for tools that look at no value in them."""
 
-_PROGRAM = re.compile(r"(?:\bpython[\d.]*|\btorchrun|\baccelerate|\bdeepspeed|\bsrun)\b(?:(?!\.py\b)[^\n;&|])*\Z")
+_PROGRAM = lazy_pattern(r"(?:\bpython[\d.]*|\btorchrun|\baccelerate|\bdeepspeed|\bsrun)\b(?:(?!\.py\b)[^\n;&|])*\Z")
 """The text in front of a file's name where it is the program that a command starts."""
 
 # (A pattern begins where a name does: from each letter of a long run, that takes quadratic time.)
-_WILDCARD = re.compile(r"(?<![\w.${}-])(?P<folder>[\w.${}-]*/)?(?P<last>[\w.-]*[*?\[][\w.*?\[\]-]{0,60})(?![\w/*])")
-_LISTING = re.compile(
+_WILDCARD = lazy_pattern(r"(?<![\w.${}-])(?P<folder>[\w.${}-]*/)?(?P<last>[\w.-]*[*?\[][\w.*?\[\]-]{0,60})(?![\w/*])")
+_LISTING = lazy_pattern(
     r"\b(?:iterdir|listdir|scandir|walk_packages|iter_modules|list\.files|readdir|opendir|os\.walk)\b"
     r"|\.walk\(\)|\bcontents\(|\bDir[.\[]|\b[ir]?glob\((?!\s*r?[\"'])"
 )
 """Calls, of whatever language, that list what is in a folder; of patterns those that are no plain text."""
 
-_LOADING = re.compile(
+_LOADING = lazy_pattern(
     r"\b(?:import_module|__import__|run_path|run_module|read_text|exec|open|load_source|SourceFileLoader)\("
     r"(?!\s*[\"'][^\"'{]*[\"']\s*[,)])|\bspec_from_file_location\("
 )
 """Calls that load a module or a file by a name that is no plain text."""
 
-_IMPORTING = re.compile(r"\b(?:import_module|__import__|run_path|run_module)\((?!\s*[\"'][^\"'{]*[\"']\s*[,)])")
+_IMPORTING = lazy_pattern(r"\b(?:import_module|__import__|run_path|run_module)\((?!\s*[\"'][^\"'{]*[\"']\s*[,)])")
 """Those of them that import."""
 
-_COMPUTED = re.compile(r"\$\{?\{?[^\s\"'$]{0,80}\.py\b|\bimport\s+[\w., ]{0,200}[\"']?\$|-m\s+[\"']?\$")
+_COMPUTED = lazy_pattern(r"\$\{?\{?[^\s\"'$]{0,80}\.py\b|\bimport\s+[\w., ]{0,200}[\"']?\$|-m\s+[\"']?\$")
 """A program, or an import in a command, whose name is put in when it runs."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.fixes.users.sections import user_of_variables
 from mfsdp_lint.fixes.users.shell import reader_of
@@ -53,7 +54,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     return _user_of_file(users, request, path, settings, replaced=end > start and text[start:end].strip()[:1] != "*")
 
 
-_DEFAULT = re.compile(r"\$\{\w+:?[-=+][^}\n]*\Z|^[ \t]*default:[^\n]*\Z")
+_DEFAULT = lazy_pattern(r"\$\{\w+:?[-=+][^}\n]*\Z|^[ \t]*default:[^\n]*\Z")
 """The text in front of a value that holds where whoever starts the job gives no other."""
 
 
@@ -98,7 +99,7 @@ def _user_of_file(
 
 _OF_DVC = ("params.yaml", "dvc.yaml")
 """A file of parameters that is not named where it is used (dvc.org, `dvc.yaml`, "params")."""
-_OTHER_WORK = re.compile(r"(?i)conver|export|eval|infer|serv|merge|upload|check|test|valid|compar|diff|report")
+_OTHER_WORK = lazy_pattern(r"(?i)conver|export|eval|infer|serv|merge|upload|check|test|valid|compar|diff|report")
 """Words of a program that reads a recipe for something else than a training run."""
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import is_project
@@ -50,7 +51,7 @@ PACKAGES = {
 _LONGEST = 100
 """Characters of a specifier that people write."""
 
-_SPECIFIER = re.compile(r"(~=|===?|!=|<=|>=|<|>|\^|~)?\s*v?([\w.*+!-]+)")
+_SPECIFIER = lazy_pattern(r"(~=|===?|!=|<=|>=|<|>|\^|~)?\s*v?([\w.*+!-]+)")
 
 
 def normalised(name: str) -> str:
@@ -219,7 +220,7 @@ def _shown(folder: str) -> str:
     return folder if relative.count(os.pardir) > 3 else relative
 
 
-_REPOSITORY = re.compile(r"[/:]([\w.-]+?)(?:\.git)?/?(?=[@?#\s\"']|$)")
+_REPOSITORY = lazy_pattern(r"[/:]([\w.-]+?)(?:\.git)?/?(?=[@?#\s\"']|$)")
 _SHORTEST_COMMIT = 7
 
 
@@ -267,11 +268,11 @@ def _same(revision: str, commit: str) -> bool:
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 
-_PACKAGE = re.compile(r'\[\[package\]\][^\n]*\n(?=name\s*=\s*"([^"]+)")')
+_PACKAGE = lazy_pattern(r'\[\[package\]\][^\n]*\n(?=name\s*=\s*"([^"]+)")')
 """The head of an entry, which begins a line. (Where `^` said so, the text would be searched letter by letter.)"""
-_END = re.compile(r"^\[\[package\]\]|^\[metadata\]|\Z", re.MULTILINE)
-_FIELD = re.compile(r"""^(name|version|source|url|reference|resolved_reference|git|revision|ref)\s*=\s*(.*)$""", re.M)
-_GIT = re.compile(r'git\s*=\s*"([^"?#]+)(?:\?(?:[^"#]*&)?(?:rev|tag|branch)=([^"&#]+))?[^"#]*(?:#(\w+))?"')
+_END = lazy_pattern(r"^\[\[package\]\]|^\[metadata\]|\Z", re.MULTILINE)
+_FIELD = lazy_pattern(r"""^(name|version|source|url|reference|resolved_reference|git|revision|ref)\s*=\s*(.*)$""", re.M)
+_GIT = lazy_pattern(r'git\s*=\s*"([^"?#]+)(?:\?(?:[^"#]*&)?(?:rev|tag|branch)=([^"&#]+))?[^"#]*(?:#(\w+))?"')
 
 
 def in_locks(places: ProjectFolders) -> Iterator[NamedVersions]:
@@ -314,16 +315,16 @@ PINNED = ("requirements*.txt", "environment.yml", "environment.yaml")
 DECLARED = ("pyproject.toml", "setup.cfg", "setup.py")
 
 _NAME = r"(?P<name>(?:nvidia[-_.])?(?:megatron|transformer|torch)[\w.-]*)"
-_REQUIREMENT = re.compile(
+_REQUIREMENT = lazy_pattern(
     rf"""(?:^|["'\s\-=])
     {_NAME}\s*(?:\[[^\]]*\])?\s*
     (?:@\s*(?P<url>[^\s"',;]+) | (?P<specifiers>(?:(?:[<>=!~]=?=?|\^)\s*[\w.*+!-]+\s*,?\s*)+))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TABLE_ENTRY = re.compile(rf"""^["']?{_NAME}["']?\s*=\s*(?P<value>["'{{].*)$""", re.IGNORECASE)
-_URL = re.compile(r"(?:git\+)?(?:https?|ssh)://[^\s\"']*?megatron-(?:bridge|lm)[^\s\"']*", re.IGNORECASE)
-_REVISION = re.compile(r"@([\w./-]+?)(?=[#&\s\"']|$)")
-_INLINE = re.compile(r"""\b(version|git|rev|tag|branch)\s*=\s*["']([^"']*)["']""")
+_TABLE_ENTRY = lazy_pattern(rf"""^["']?{_NAME}["']?\s*=\s*(?P<value>["'{{].*)$""", re.IGNORECASE)
+_URL = lazy_pattern(r"(?:git\+)?(?:https?|ssh)://[^\s\"']*?megatron-(?:bridge|lm)[^\s\"']*", re.IGNORECASE)
+_REVISION = lazy_pattern(r"@([\w./-]+?)(?=[#&\s\"']|$)")
+_INLINE = lazy_pattern(r"""\b(version|git|rev|tag|branch)\s*=\s*["']([^"']*)["']""")
 
 
 def in_requirements(places: ProjectFolders) -> Iterator[NamedVersions]:
@@ -374,7 +375,7 @@ MOST_SET_UP_FILES = 200
 """Files looked into, in the folders of a project and those in them."""
 
 # `nvcr.io/nvidia/nemo:25.11`, pyxis' `nvcr.io#nvidia/nemo:25.11`, and enroot's `nvidia+nemo+25.11.sqsh`.
-_IMAGE = re.compile(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suffix>[\w.-]*)")
+_IMAGE = lazy_pattern(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suffix>[\w.-]*)")
 
 
 def in_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
@@ -392,7 +393,7 @@ def in_own_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
     yield from set_up_by(places, islice(places.files(*SCRIPTS), MOST_SET_UP_FILES), images=False)
 
 
-_PROJECT_INSTALLED = re.compile(
+_PROJECT_INSTALLED = lazy_pattern(
     r"\b(?:pip3?\s+install\b.*?\s(?:-r|--requirement|-e|--editable|\.)(?=[\s=./]|$)|uv\s+sync\b)"
 )
 """A command that installs what the project's own files name."""
@@ -426,17 +427,17 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
         yield replace(found, bridge=None, core=None) if megatron else found
 
 
-_TELLING = re.compile(r"nvidia|megatron", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*#(?!SBATCH)")
-_MESSAGE = re.compile(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
-_NAMED_VALUE = re.compile(
+_TELLING = lazy_pattern(r"nvidia|megatron", re.IGNORECASE)
+_COMMENT = lazy_pattern(r"\s*#(?!SBATCH)")
+_MESSAGE = lazy_pattern(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
+_NAMED_VALUE = lazy_pattern(
     r"""^[ \t]*(?:-[ \t]+)?(?:(?:ARG|ENV|export|readonly)[ \t]+)?(\w+)[ \t]*[=:][ \t]*["']?([\w.+-]+)["']?[ \t]*$""",
     re.M,
 )
-_USE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([\w.+-]*))?\})")
-_CLONE = re.compile(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
-_BRANCH = re.compile(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
-_CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
+_USE = lazy_pattern(r"\$(?:(\w+)|\{(\w+)(?::?-([\w.+-]*))?\})")
+_CLONE = lazy_pattern(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
+_BRANCH = lazy_pattern(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
+_CHECKOUT = lazy_pattern(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
 _LONGEST_PIECE = 5000
 """Characters of a command that people write."""
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise, repeat
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import (
@@ -34,7 +35,7 @@ BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.p
 CORE = "megatron/core/package_info.py"
 PINNED_CORE = f"3rdparty/Megatron-LM/{CORE}"
 
-_PART = re.compile(r"""^(MAJOR|MINOR|PATCH|PRE_RELEASE)\s*=\s*(?:(\d+)|["']([\w.]*)["'])""", re.MULTILINE)
+_PART = lazy_pattern(r"""^(MAJOR|MINOR|PATCH|PRE_RELEASE)\s*=\s*(?:(\d+)|["']([\w.]*)["'])""", re.MULTILINE)
 
 Line = tuple[int, int]
 
@@ -146,9 +147,9 @@ def _releases(line: Line) -> list[str]:
     return [each.core for each in CORE_RELEASES if numbers(each.core)[:2] == line]
 
 
-_SECTION = re.compile(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
-_ENTRY = re.compile(r"^\s*(path|url|branch)\s*=\s*(.+?)\s*$", re.MULTILINE)
-_TAG = re.compile(r"(core_)?[vr]\d[\w.]*")
+_SECTION = lazy_pattern(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
+_ENTRY = lazy_pattern(r"^\s*(path|url|branch)\s*=\s*(.+?)\s*$", re.MULTILINE)
+_TAG = lazy_pattern(r"(core_)?[vr]\d[\w.]*")
 """A branch, or a tag, that belongs to one release; the commit of any other is not known."""
 
 GITLINK = 0o160000
@@ -218,7 +219,7 @@ def _git_folder(repository: str) -> str:
     return folder
 
 
-CHECKOUTS = re.compile(r"megatron[-_]bridge", re.IGNORECASE)
+CHECKOUTS = lazy_pattern(r"megatron[-_]bridge", re.IGNORECASE)
 """Names of folders beside a project that may hold a checkout of Megatron-Bridge."""
 
 
@@ -323,11 +324,11 @@ def _site_packages(environment: str) -> Iterator[str]:
 PACKAGE = "megatron.bridge"
 
 # Only at the margin of a file: an import inside of `try` or of a function may be there for one version among others.
-_FROM = re.compile(rf"^from\s+({re.escape(PACKAGE)}[\w.]*)\s+import\s+(\([^)]*\)|[^\n;#]+)", re.MULTILINE)
-_IMPORT = re.compile(rf"^import\s+({re.escape(PACKAGE)}[\w.]+)", re.MULTILINE)
-_COMMENT = re.compile(r"#[^\n]*")
+_FROM = lazy_pattern(rf"^from\s+({re.escape(PACKAGE)}[\w.]*)\s+import\s+(\([^)]*\)|[^\n;#]+)", re.MULTILINE)
+_IMPORT = lazy_pattern(rf"^import\s+({re.escape(PACKAGE)}[\w.]+)", re.MULTILINE)
+_COMMENT = lazy_pattern(r"#[^\n]*")
 
-_SET = re.compile(
+_SET = lazy_pattern(
     rf"^(?P<indent>[ \t]*)\w+\.(?P<section>{'|'.join(sorted(SECTIONS))})\.(?P<field>\w+)[\w.]*[ \t]*[-+*/|]?=(?!=)",
     re.MULTILINE,
 )
@@ -389,13 +390,13 @@ def _imported_names(text: str) -> Iterator[tuple[int, int]]:
         yield text.count("\n", 0, match.start()) + 1, having(match[1], None)
 
 
-_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_COMMENTED = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_OF_TRAINING = re.compile(
+_FLAG = lazy_pattern(r"(?<![\w-])--[a-z][\w-]+")
+_COMMENTED = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_OF_TRAINING = lazy_pattern(
     r"(?<![\w.])(?:--)?(?:num[-_]layers|micro[-_]batch[-_]size|tensor[-_]model[-_]parallel[-_]size|use[-_]megatron[-_]fsdp)\b"
 )
-_LAUNCHES = re.compile(r"\b(?:torchrun|torch\.distributed|pretrain_\w+\.py|subprocess)\b")
-_KEY = re.compile(r"(?<![\w.-])[\"']?([a-z]\w*[-_][\w-]+)[\"']?\s*(?:=(?!=)|:(?!=))")
+_LAUNCHES = lazy_pattern(r"\b(?:torchrun|torch\.distributed|pretrain_\w+\.py|subprocess)\b")
+_KEY = lazy_pattern(r"(?<![\w.-])[\"']?([a-z]\w*[-_][\w-]+)[\"']?\s*(?:=(?!=)|:(?!=))")
 _DECLARES = r"\b(?!append\b|extend\b|insert\b)\w+\((?:[^()\[\]]*,)?\s*[\"']{name}[\"']"
 """A call that is given a flag, as parsers are told of theirs; a list of words may have it as well."""
 

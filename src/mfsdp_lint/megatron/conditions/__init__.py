@@ -16,12 +16,12 @@ A condition on an unknown version is undecided, and a rule is silent there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Generic, TypeVar
 
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, FrontEnd
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.megatron.versions import HEAD, RELEASES, Target, VersionError, VersionRange, numbers, parse_range
 
@@ -53,7 +53,7 @@ SUBJECTS: tuple[Subject, ...] = tuple(dict.fromkeys((*FRONT_ENDS, "core", "te", 
 
 _HEAD_CORE = numbers(RELEASES[-1].core)
 
-_SUBJECT = re.compile(rf"({'|'.join(SUBJECTS)})(?![\w.-])")
+_SUBJECT = lazy_pattern(rf"({'|'.join(SUBJECTS)})(?![\w.-])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,12 @@ of sections: None, a name, or "object".
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, get_args
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join, possible
@@ -51,7 +51,7 @@ Read = Callable[[str], Value]
 OBJECT = "object"
 """The value of `startup.SECTION` for a section that is neither None nor a name."""
 
-_EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
+_EVIDENCE = lazy_pattern(r"(bridge|megatron-lm) (\S+):(\d+)")
 _MOST_COMBINATIONS = 64
 """Of the possible values of an expression's operands; beyond, the result is unknown."""
 

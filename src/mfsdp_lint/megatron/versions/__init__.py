@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from mfsdp_lint.core.nearest import did_you_mean
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.megatron.versions.releases import (
     CORE_HEAD,
@@ -30,8 +31,8 @@ HEAD = "head"
 
 # Nothing in it can be read in two ways: what is asked may be anything.
 _NUMBER = r"[0-9]{1,18}"
-_RELEASE = re.compile(rf"v?({_NUMBER}(?:\.{_NUMBER})*)(?:[.-]?(?:a|b|rc|dev|post)(?:\.?[0-9]+)?)*(?:\+[\w.]+)?")
-_BOUND = re.compile(r"(<=|>=|==|!=|<|>)?\s*([^\s,<>=!]+)")
+_RELEASE = lazy_pattern(rf"v?({_NUMBER}(?:\.{_NUMBER})*)(?:[.-]?(?:a|b|rc|dev|post)(?:\.?[0-9]+)?)*(?:\+[\w.]+)?")
+_BOUND = lazy_pattern(r"(<=|>=|==|!=|<|>)?\s*([^\s,<>=!]+)")
 _COMPARE: dict[str, Callable[[Numbers, Numbers], bool]] = {
     "<": operator.lt,
     "<=": operator.le,

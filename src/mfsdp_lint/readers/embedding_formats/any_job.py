@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import HEAD
@@ -41,10 +42,10 @@ from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-_ENVIRONMENT = re.compile(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:variables|vars))?")
-_ARGUMENTS = re.compile(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
-_VARIABLES = re.compile(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
-_PROSE = re.compile(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
+_ENVIRONMENT = lazy_pattern(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:variables|vars))?")
+_ARGUMENTS = lazy_pattern(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
+_VARIABLES = lazy_pattern(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
+_PROSE = lazy_pattern(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
 
 
 def job_scripts(document: YamlDocument, root: Node) -> Iterator[Held]:
@@ -133,21 +134,21 @@ def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
     return found
 
 
-_BLOCK = re.compile(
+_BLOCK = lazy_pattern(
     r'"""(?P<double>.*?)"""'
     r"|'''(?P<single>.*?)'''"
     r"|`(?P<back>[^`]*)`",
     re.DOTALL,
 )
-_HERE = re.compile(r"<<[-~]?[ ]?[\"']?(?P<mark>[A-Za-z_]\w*)[\"']?[^\n]*\n")
-_FIRST_WORD = re.compile(r"^[ \t]*(?P<word>[A-Za-z_]\w*)\b", re.MULTILINE)
+_HERE = lazy_pattern(r"<<[-~]?[ ]?[\"']?(?P<mark>[A-Za-z_]\w*)[\"']?[^\n]*\n")
+_FIRST_WORD = lazy_pattern(r"^[ \t]*(?P<word>[A-Za-z_]\w*)\b", re.MULTILINE)
 _STRING = r"\"(?:\\.|[^\"\\\n]){0,4000}\"|'(?:\\.|[^'\\\n]){0,4000}'"
-_STRINGS = re.compile(rf"(?:{_STRING})(?:\s*(?:\+\s*|\.\s+)?(?:{_STRING}))*")
-_ONE = re.compile(_STRING)
-_KEY = re.compile(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|=|:)\s*)?(?P<at>)")
-_LOGICAL = re.compile(r"(?:[^\n\\]|\\\n|\\.)+")
-_COMMENT = re.compile(r"\s*(?:#|//|;|--\s|dnl\b)")
-_BRACED = re.compile(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}")
+_STRINGS = lazy_pattern(rf"(?:{_STRING})(?:\s*(?:\+\s*|\.\s+)?(?:{_STRING}))*")
+_ONE = lazy_pattern(_STRING)
+_KEY = lazy_pattern(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|=|:)\s*)?(?P<at>)")
+_LOGICAL = lazy_pattern(r"(?:[^\n\\]|\\\n|\\.)+")
+_COMMENT = lazy_pattern(r"\s*(?:#|//|;|--\s|dnl\b)")
+_BRACED = lazy_pattern(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}")
 
 
 def toml_scripts(path: str, text: str) -> Iterator[Held]:
@@ -249,7 +250,7 @@ def _of_text(path: str, lines: Lines, text: str) -> Iterator[Held]:
             yield from held(piece(start, line.end()))
 
 
-_OF_TOX = re.compile(r"\{(?:posargs|env:(?P<name>\w+))(?::(?P<default>[^{}]*))?\}")
+_OF_TOX = lazy_pattern(r"\{(?:posargs|env:(?P<name>\w+))(?::(?P<default>[^{}]*))?\}")
 """Placeholders of tox for its own arguments and for a variable; both may have a default (tox.wiki, "Substitutions")."""
 
 
@@ -262,9 +263,9 @@ def _by_default(found: re.Match[str], piece: Piece) -> Iterable[Piece]:
         yield from holed(found, piece, option=option)
 
 
-_OTHER_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>fish|t?csh|xonsh|elvish|nu|pwsh)\b")
+_OTHER_SHELL = lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>fish|t?csh|xonsh|elvish|nu|pwsh)\b")
 _BY_NAME = {".fish": "fish", ".csh": "csh", ".tcsh": "tcsh", ".xsh": "xonsh", ".nu": "nu", ".ps1": "PowerShell"}
-_OTHER_VARIABLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|\$\(|(?<!\S)@[A-Za-z_(]\w*")
+_OTHER_VARIABLE = lazy_pattern(r"\$\{?[A-Za-z_][\w:]*\}?|\$\(|(?<!\S)@[A-Za-z_(]\w*")
 
 
 def other_shell(path: str, text: str) -> str:
@@ -299,7 +300,7 @@ def _here_documents(text: str) -> Iterator[tuple[int, int]]:
             at = ends[number]
 
 
-_TWICE = re.compile(r"\\(?=\\\n)")
+_TWICE = lazy_pattern(r"\\(?=\\\n)")
 """A text between marks has two backslashes at the end of a line."""
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     MOST_JOBS,
@@ -71,7 +72,7 @@ def _steps(document: YamlDocument, job: Node) -> Iterator[Mapping[str, Node]]:
             yield step
 
 
-_MACRO = re.compile(r"\$\((?P<name>[\w.]+)\)")
+_MACRO = lazy_pattern(r"\$\((?P<name>[\w.]+)\)")
 
 
 def _filled(parameters: Mapping[str, Text], variables: Variables, text: Text) -> Text:

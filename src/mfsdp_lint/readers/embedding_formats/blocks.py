@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.embedding_formats.held_texts import Variables, variable
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed
@@ -24,17 +25,17 @@ _VALUE = rf"(?P<value>{_TEXT})(?:[ \t\r]*(?P<alone>)(?=[;,\n}}\])]|//|/\*|\Z))?"
 """A text, which is a value if it stands alone; the value of any other expression is not known."""
 
 _HOW = re.DOTALL | re.MULTILINE
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"{_COMMENT}|{_TEXT}|(?P<open>\{{)|(?P<close>\}})|\benv\.(?P<name>{_NAME})[ \t]*=(?!=)[ \t]*(?:{_VALUE})?", _HOW
 )
-_ENTRY = re.compile(
+_ENTRY = lazy_pattern(
     rf"{_COMMENT}|(?P<quote>[\"']?)(?P<name>{_NAME})(?P=quote)[ \t]*(?:=>?|:)[ \t]*(?:{_VALUE})?|{_TEXT}", _HOW
 )
-_LISTED = re.compile(rf"{_COMMENT}|{_VALUE}", _HOW)
-_IS_ENVIRONMENT = re.compile(r"(?<![\w.])(?i:env(?:ironment)?)[\"']?\s*(?:=>?|:)?\Z")
-_WITH_LIST = re.compile(r"\bwithEnv\s*\(?\s*\[")
-_PAIR = re.compile(rf"(?P<name>{_NAME})=")
-_OF_GROOVY = re.compile(rf"\$\{{(?:env\.)?(?P<braced>{_NAME})\}}|\$(?:env\.)?(?P<bare>{_NAME})|\$\{{[^}}]*\}}?|\\.")
+_LISTED = lazy_pattern(rf"{_COMMENT}|{_VALUE}", _HOW)
+_IS_ENVIRONMENT = lazy_pattern(r"(?<![\w.])(?i:env(?:ironment)?)[\"']?\s*(?:=>?|:)?\Z")
+_WITH_LIST = lazy_pattern(r"\bwithEnv\s*\(?\s*\[")
+_PAIR = lazy_pattern(rf"(?P<name>{_NAME})=")
+_OF_GROOVY = lazy_pattern(rf"\$\{{(?:env\.)?(?P<braced>{_NAME})\}}|\$(?:env\.)?(?P<bare>{_NAME})|\$\{{[^}}]*\}}?|\\.")
 
 _DEEPEST = 100
 """Blocks around a text that it may have variables of."""

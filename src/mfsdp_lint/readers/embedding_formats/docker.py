@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_FOLDERS
@@ -113,8 +114,8 @@ def _merged_files(path: str, dotenv: Variables, sources: Sources) -> Sequence[Se
     return [paths if own in paths and all(names) else [own]]
 
 
-_COMMAND = re.compile(r"\bdocker[- ]compose\b(?P<words>(?:\\\n|[^\n;&|])*)")
-_NAMES = re.compile(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name>[^\s\"']+\.ya?ml)\b")
+_COMMAND = lazy_pattern(r"\bdocker[- ]compose\b(?P<words>(?:\\\n|[^\n;&|])*)")
+_NAMES = lazy_pattern(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name>[^\s\"']+\.ya?ml)\b")
 _NAMING = (".sh", ".bash", ".mk", ".just", "akefile", "ustfile")
 
 
@@ -215,7 +216,7 @@ def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: S
     return replace(image, container=replace(image.container, mounts=tuple(copied)))
 
 
-_VOLUME = re.compile(r"(?P<source>\$\{?PWD\}?[^:]*|\.[^:]*):(?P<target>/[^:]*)(?::\w+)?")
+_VOLUME = lazy_pattern(r"(?P<source>\$\{?PWD\}?[^:]*|\.[^:]*):(?P<target>/[^:]*)(?::\w+)?")
 
 
 def _volumes(document: YamlDocument, service: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
@@ -228,8 +229,8 @@ def _volumes(document: YamlDocument, service: Mapping[str, Node]) -> Iterator[tu
 
 
 _REFERENCE = r"\$(?:\{(?P<braced>\w+)(?::?(?P<how>[-+?])(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))"
-_OF_COMPOSE = re.compile(rf"\$(?P<literal>\$)|{_REFERENCE}")
-_OF_DOCKERFILE = re.compile(rf"\\(?P<literal>.)|{_REFERENCE}")
+_OF_COMPOSE = lazy_pattern(rf"\$(?P<literal>\$)|{_REFERENCE}")
+_OF_DOCKERFILE = lazy_pattern(rf"\\(?P<literal>.)|{_REFERENCE}")
 
 
 def _interpolated(values: Variables, pattern: re.Pattern[str], text: Text) -> Text:
@@ -264,13 +265,13 @@ def _is_list(document: YamlDocument, node: Node | None) -> bool:
     return node is not None and isinstance(document.follow(node), SequenceNode)
 
 
-_PAIR = re.compile(
+_PAIR = lazy_pattern(
     r"""(?<=\n)[ \t]*\#[^\n]*
     |(?<!\S)(?P<name>[A-Za-z_]\w*)(?:=(?P<value>(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])*))?(?!\S)""",
     re.VERBOSE,
 )
-_OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
-_PART = re.compile(r"""\"(?P<double>(?:[^"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<bare>(?:[^"'\\]|\\.)+)""")
+_OLD = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
+_PART = lazy_pattern(r"""\"(?P<double>(?:[^"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<bare>(?:[^"'\\]|\\.)+)""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import islice, product
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.projects import beside
@@ -184,7 +185,7 @@ def dvc_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> 
         yield from (replace(each, folder=folder) for each in held(joined(lines)))
 
 
-_OF_DVC = re.compile(r"(?<!\\)\$\{\s*([\w.-]+)\s*\}")
+_OF_DVC = lazy_pattern(r"(?<!\\)\$\{\s*([\w.-]+)\s*\}")
 
 
 def _parameters_beside(document: YamlDocument, name: str, sources: Sources) -> Iterator[tuple[str, Text]]:
@@ -294,7 +295,7 @@ def read_yaml_holder(
     return found if found or is_known else None
 
 
-_IS_TEMPLATE = re.compile(r"\{\{|\{%")
+_IS_TEMPLATE = lazy_pattern(r"\{\{|\{%")
 
 
 def yaml_scripts(

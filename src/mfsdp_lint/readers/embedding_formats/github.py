@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice, product
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import above
@@ -145,8 +146,8 @@ def _used(
 _FILE = "/github/env"
 """Where a step finds the file of variables for the steps behind it; which path that is does not matter."""
 
-_NAME = re.compile(r"\b([A-Za-z_]\w*)(?:=|<<)")
-_LINES = re.compile(
+_NAME = lazy_pattern(r"\b([A-Za-z_]\w*)(?:=|<<)")
+_LINES = lazy_pattern(
     r"^(?P<name>[A-Za-z_]\w*)(?:=(?P<value>[^\n]*)|<<(?P<mark>[^\n]+)\n(?P<lines>.*?)\n(?P=mark)$)",
     re.MULTILINE | re.DOTALL,
 )

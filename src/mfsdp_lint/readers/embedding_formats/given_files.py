@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_FOLDERS
 from mfsdp_lint.inputs.discover import written_folders
@@ -23,10 +24,10 @@ from mfsdp_lint.readers.python.values.objects import Module
 _FORMATS = {
     r"\b(?:yaml|OmegaConf)\b": (
         (".yaml", ".yml"),
-        re.compile(r"^[ \t]*(?:- +)?[\"']?([\w.-]+)[\"']?[ \t]*:(?=\s|$)", re.M),
+        lazy_pattern(r"^[ \t]*(?:- +)?[\"']?([\w.-]+)[\"']?[ \t]*:(?=\s|$)", re.M),
     ),
-    r"\bjson\b": ((".json",), re.compile(r"\"([\w.-]+)\"\s*:")),
-    r"\b(?:tomllib|tomli?)\b": ((".toml",), re.compile(r"^[ \t]*\[*[\"']?([\w.-]+)[\"']?(?:\]|[ \t]*=)", re.M)),
+    r"\bjson\b": ((".json",), lazy_pattern(r"\"([\w.-]+)\"\s*:")),
+    r"\b(?:tomllib|tomli?)\b": ((".toml",), lazy_pattern(r"^[ \t]*\[*[\"']?([\w.-]+)[\"']?(?:\]|[ \t]*=)", re.M)),
 }
 """By the words of a program that reads a format: the suffixes of its files, and a key in their text."""
 
@@ -85,7 +86,7 @@ def _asked_for(tree: ast.Module) -> Iterator[str]:
                 yield key
 
 
-_CONFIGURATION = re.compile(r"(?i)(?:\w*_)?(?:c(?:on)?fi?g|conf|settings|job|spec|params?)(?:_\w*)?")
+_CONFIGURATION = lazy_pattern(r"(?i)(?:\w*_)?(?:c(?:on)?fi?g|conf|settings|job|spec|params?)(?:_\w*)?")
 
 
 def _is_configuration(name: str) -> bool:

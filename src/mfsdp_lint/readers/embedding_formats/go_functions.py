@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, plain, standing_at
@@ -116,7 +117,7 @@ def _respelled(value: Scalar, place: Piece) -> Text:
 Function = Callable[..., Item]
 """A function of templates, as it is called: the place, and the arguments."""
 
-_PLAIN = re.compile(r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[A-Za-z_/][\w./-]*", re.IGNORECASE)
+_PLAIN = lazy_pattern(r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[A-Za-z_/][\w./-]*", re.IGNORECASE)
 
 
 def to_yaml(value: Item, place: Piece, indent: int = 0) -> Iterator[Piece]:
@@ -177,7 +178,7 @@ def _without_newline(text: Text) -> Text:
     return text
 
 
-_BEGINNING = re.compile(r"(?<=\n)")
+_BEGINNING = lazy_pattern(r"(?<=\n)")
 
 
 def indented(text: Text, blanks: str) -> Text:

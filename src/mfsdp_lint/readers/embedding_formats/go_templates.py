@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.readers.embedding_formats.go_functions import (
     FUNCTIONS,
@@ -63,7 +64,7 @@ class _Action:
 
 _Node = _Verbatim | _Action
 
-_DELIMITED = re.compile(
+_DELIMITED = lazy_pattern(
     r"""\{\{(?P<left>-(?=\s))?
     (?P<said>\s*/\*.*?\*/\s*
       |(?:"(?:\\.|[^"\\])*"|`[^`]*`|'(?:\\.|[^'\\])*'|(?!-?\}\})[^"`'])*?)
@@ -124,7 +125,7 @@ def _name_in(said: str) -> str:
     return (found[1] or found[2] or "") if found else ""
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""(?P<blank>\s+)|(?P<text>"(?:\\.|[^"\\])*")|(?P<raw>`[^`]*`)|(?P<number>[-+]?\d[\w.]*)
     |(?P<sets>:?=)|(?P<mark>[|(),])|(?P<variable>\$\w*(?:\.\w+)*)|(?P<field>\.\w+(?:\.\w+)*)|(?P<dot>\.)
     |(?P<word>[A-Za-z_]\w*)""",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, sliced, standing_at
@@ -18,12 +19,12 @@ Variables = Mapping[str, Variable]
 MOST_JOBS = 8
 """Jobs that a matrix makes of one; beyond, what differs between them is not known."""
 
-_SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
-_SCRIPT_FOLLOWS = re.compile(r"-\w*c")
-_BARE = re.compile(r"[\w@%+=:,./-]+")
+_SHELLS = lazy_pattern(r"(?:\S*/)?(?:ba|da|k|z)?sh")
+_SCRIPT_FOLLOWS = lazy_pattern(r"-\w*c")
+_BARE = lazy_pattern(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
-_FILLED_IN = re.compile(
+_FILLED_IN = lazy_pattern(
     r"\$?\{\{.{0,2000}?\}\}|\$\[\[.{0,2000}?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}",
     re.DOTALL,
 )
@@ -129,7 +130,7 @@ def with_holes(piece: Piece) -> Iterator[Piece]:
     yield piece.cut(start, len(piece.text))
 
 
-_CONTROL = re.compile(
+_CONTROL = lazy_pattern(
     r"^[ \t]*(?:\{%[-+]?\s*(?P<jinja>\w+)[^\n]*%\}"
     r"|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\})[ \t]*\n",
     re.MULTILINE,
@@ -183,7 +184,7 @@ def template_of_script(text: Text) -> Text:
     return tuple(each for piece in with_branches(text) for each in with_holes(piece) if each.text)
 
 
-_PLACEHOLDER_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*")
+_PLACEHOLDER_NAME = lazy_pattern(r"[\w-]+(?:\.[\w-]+)*")
 
 
 def filled_in(values: Mapping[str, Text], text: Text) -> Text:
@@ -271,7 +272,7 @@ def held(text: Text, *variables: Variables) -> Iterator[Held]:
         yield Held(text, {name: each for of in variables for name, each in of.items()})
 
 
-_LINE = re.compile(
+_LINE = lazy_pattern(
     r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*
     (?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<bare>[^\n\#"']*?))
     [ \t]*(?:\#[^\n]*)?\r?$""",

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
@@ -395,7 +396,7 @@ def item_of(document: YamlDocument, node: Node) -> Item:
     return Scalar(value, text_of(document, target, templated=False))
 
 
-_KEY = re.compile(r"(?P<name>(?:\\.|[^.\[\]=,\\])+)|\[(?P<index>\d+)\]|\.")
+_KEY = lazy_pattern(r"(?P<name>(?:\\.|[^.\[\]=,\\])+)|\[(?P<index>\d+)\]|\.")
 
 
 def _assignments(text: Text, as_texts: bool) -> Iterator[tuple[list[str | int], Item]]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
@@ -87,7 +88,7 @@ def _keys_of_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict
     return found
 
 
-_REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+_REFERENCE = lazy_pattern(r"\$\(([A-Za-z_]\w*)\)")
 
 
 def _with_variables(variables: Mapping[str, Variable], fill: Fill, text: Text) -> Text:
@@ -168,7 +169,7 @@ def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[st
 Parameters = Mapping[str, Text]
 """Values by the names that placeholders of Argo have for them (argo-workflows.readthedocs.io, variables)."""
 
-_PARAMETER = re.compile(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+|item(?:\.[\w-]+)?)\s*\}\}")
+_PARAMETER = lazy_pattern(r"\{\{\s*((?:workflow|inputs)\.parameters\.[\w-]+|item(?:\.[\w-]+)?)\s*\}\}")
 
 
 def _with_parameters(given: Parameters, text: Text) -> Text:

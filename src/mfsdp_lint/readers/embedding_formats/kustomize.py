@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
@@ -35,7 +36,7 @@ _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _NOT_FOLLOWED = ("replacements", "vars", "transformers", "generators", "helmCharts")
 """Keys that may change what a container runs; the others name and label objects."""
 
-_RUNS = re.compile(r"\b(?:command|args|env|envFrom|data|stringData)\b|containers\W*$")
+_RUNS = lazy_pattern(r"\b(?:command|args|env|envFrom|data|stringData)\b|containers\W*$")
 """Fields of objects that decide what a container runs, and with which variables."""
 
 _DEEPEST = 16
@@ -43,7 +44,7 @@ _MOST_FOLDERS = 500
 _MOST = 64
 """Kustomizations that are built for one."""
 
-_BUILT_IN = re.compile(r"v1|(?:apps|batch)/\w+")
+_BUILT_IN = lazy_pattern(r"v1|(?:apps|batch)/\w+")
 """The versions of the objects whose lists have keys: those of a resource that a cluster was taught are replaced."""
 
 _MERGE_KEYS = {

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
@@ -71,13 +72,13 @@ from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
-MENTIONS_LAUNCHER = re.compile(
+MENTIONS_LAUNCHER = lazy_pattern(
     r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable|torch\.distributed\."
 )
 
 _DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
 
-_SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
+_SYMBOL = lazy_pattern(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
 def commands(
@@ -125,7 +126,7 @@ def _watched(
     return found
 
 
-_TRAINS = re.compile(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
+_TRAINS = lazy_pattern(rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}")
 
 
 def _said_by(started: Held | HeldCommand) -> str:
@@ -631,7 +632,7 @@ class _PlacedCommand:
         return Piece(text, path, lines, *lines.range(span))
 
 
-_SPELLED = re.compile(r"--?[A-Za-z][\w.-]+(?:=\S+)?|[A-Za-z_][\w.-]{3,}(?:=\S+)?")
+_SPELLED = lazy_pattern(r"--?[A-Za-z][\w.-]+(?:=\S+)?|[A-Za-z_][\w.-]{3,}(?:=\S+)?")
 """Words that are looked for: flags, overrides, names; a number, and a short word, may stand anywhere."""
 
 

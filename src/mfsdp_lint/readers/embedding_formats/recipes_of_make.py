@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
@@ -29,18 +30,18 @@ _LONGEST = 200_000
 _MOST_WAYS = 8
 """Ways to a target that are kept apart."""
 
-_LINE = re.compile(r"(?P<line>(?:\\\n|[^\n])*)(?:\n|\Z)")
-_ASSIGNED = re.compile(
+_LINE = lazy_pattern(r"(?P<line>(?:\\\n|[^\n])*)(?:\n|\Z)")
+_ASSIGNED = lazy_pattern(
     r"\s*(?:override\s+|(?P<private>private\s+))*(?P<export>export\s+)?(?P<name>[\w.-]+)\s*"
     r"(?P<how>:{0,3}=|\?=|\+=|!=)[ \t]*(?P<value>(?:\\\n|[^\n])*)"
 )
-_RULE = re.compile(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[^\n])*)")
-_EXPORTS = re.compile(r"\s*(?P<how>un)?export(?P<names>(?:\s+[\w.-]+)*)\s*\Z")
-_CONDITION = re.compile(r"\s*(?P<how>ifeq|ifneq|ifdef|ifndef)\b\s*(?P<rest>.*)", re.DOTALL)
-_TWO = re.compile(r"\((?P<one>[^,]*),(?P<other>.*)\)\s*\Z|[\"'](?P<a>[^\"']*)[\"']\s*[\"'](?P<b>[^\"']*)[\"']\s*\Z")
-_REFERENCE = re.compile(r"\$(?:\$|\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
-_COMMENT = re.compile(r"(?<!\\)#.*")
-_PREFIX = re.compile(r"[@+\s-]*")
+_RULE = lazy_pattern(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[^\n])*)")
+_EXPORTS = lazy_pattern(r"\s*(?P<how>un)?export(?P<names>(?:\s+[\w.-]+)*)\s*\Z")
+_CONDITION = lazy_pattern(r"\s*(?P<how>ifeq|ifneq|ifdef|ifndef)\b\s*(?P<rest>.*)", re.DOTALL)
+_TWO = lazy_pattern(r"\((?P<one>[^,]*),(?P<other>.*)\)\s*\Z|[\"'](?P<a>[^\"']*)[\"']\s*[\"'](?P<b>[^\"']*)[\"']\s*\Z")
+_REFERENCE = lazy_pattern(r"\$(?:\$|\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
+_COMMENT = lazy_pattern(r"(?<!\\)#.*")
+_PREFIX = lazy_pattern(r"[@+\s-]*")
 
 
 @dataclass(slots=True)
@@ -288,11 +289,11 @@ def _joined(lines: Sequence[Text]) -> Text:
 
 # -- just ----------------------------------------------------------------------------------------------------------
 
-_JUST_VARIABLE = re.compile(r"(?P<export>export\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:=\s*(?P<value>[^\n]*)")
-_JUST_RECIPE = re.compile(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)[^\n]*")
-_PARAMETER = re.compile(r"(?P<mark>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?:=(?P<default>\"[^\"]*\"|'[^']*'|\S+))?")
-_FILLED_IN = re.compile(r"\{\{\{\{|\{\{(?P<said>(?:[^{}]|\{(?!\{))*)\}\}")
-_PART = re.compile(
+_JUST_VARIABLE = lazy_pattern(r"(?P<export>export\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:=\s*(?P<value>[^\n]*)")
+_JUST_RECIPE = lazy_pattern(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)[^\n]*")
+_PARAMETER = lazy_pattern(r"(?P<mark>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?:=(?P<default>\"[^\"]*\"|'[^']*'|\S+))?")
+_FILLED_IN = lazy_pattern(r"\{\{\{\{|\{\{(?P<said>(?:[^{}]|\{(?!\{))*)\}\}")
+_PART = lazy_pattern(
     r"\s*(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'"
     r"|(?:env_var_or_default|env)\(\s*[\"'](?P<variable>\w+)[\"']\s*,\s*[\"'](?P<default>[^\"']*)[\"']\s*\)"
     r"|(?P<name>[A-Za-z_][\w-]*))\s*(?P<more>[+/]|\Z)"

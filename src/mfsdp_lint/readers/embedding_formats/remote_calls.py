@@ -9,17 +9,17 @@ theirs: `env_vars=`, `runtime_env={"env_vars": …}` (Ray), `.env({…})` of an 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.command_lines import EXPORT
 from mfsdp_lint.readers.embedding_formats.held_texts import variable
 from mfsdp_lint.readers.shell.script import Piece
 from mfsdp_lint.readers.shell.state import Variable
 
-ENVIRONMENT = re.compile(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
-_LINES = re.compile(r"(?:\w+_)?setup(?:_lines)?")
+ENVIRONMENT = lazy_pattern(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
+_LINES = lazy_pattern(r"(?:\w+_)?setup(?:_lines)?")
 _DEEPEST = 100
 """Calls upon calls that an expression is looked into."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
@@ -23,13 +24,13 @@ from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import Node, compose_documents
 
-_RULE = re.compile(r"^(?:rule|checkpoint)\b[^:\n]*:", re.MULTILINE)
-_SECTION = re.compile(
+_RULE = lazy_pattern(r"^(?:rule|checkpoint)\b[^:\n]*:", re.MULTILINE)
+_SECTION = lazy_pattern(
     r"^(?P<indent>[ \t]+)(?P<name>\w+):(?P<body>.*\n(?:(?P=indent)[ \t]+.*\n|[ \t]*\n)*)", re.MULTILINE
 )
-_CONFIG = re.compile(r"^configfile:\s*[\"'](?P<path>[^\"'\n]+)[\"']", re.MULTILINE)
-_GLOBAL = re.compile(r"^(?P<name>[A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(?P<value>[^\n]+)", re.MULTILINE)
-_FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}")
+_CONFIG = lazy_pattern(r"^configfile:\s*[\"'](?P<path>[^\"'\n]+)[\"']", re.MULTILINE)
+_GLOBAL = lazy_pattern(r"^(?P<name>[A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(?P<value>[^\n]+)", re.MULTILINE)
+_FIELD = lazy_pattern(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}")
 _DEEPEST = 8
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import above
@@ -20,15 +21,15 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, plain
 from mfsdp_lint.readers.shell.state import LOST, Held, Variable
 
-_ENTRY = re.compile(
+_ENTRY = lazy_pattern(
     r"^[ \t]*(?P<name>\w+)[ \t]*=[ \t]*(?P<value>(?:[^\n\\]|\\\n(?:[ \t]*[#;][^\n]*\n)*|\\.)*)", re.MULTILINE
 )
-_WORD = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?:\\.|[^\s\"'\\])+")
-_FILLED_IN = re.compile(
+_WORD = lazy_pattern(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?:\\.|[^\s\"'\\])+")
+_FILLED_IN = lazy_pattern(
     r"(?P<comment>(?<=\n)[ \t]*[#;][^\n]*\n)|(?P<quoted>'[^']*'|\"[^\"]*\")|\$\{\w+\}|%(?P<specifier>[A-Za-z%])|\$\$"
 )
-_NAMES = re.compile(r"\$\{?(\w+)")
-_PREFIX = re.compile(r"[-@:+!]*")
+_NAMES = lazy_pattern(r"\$\{?(\w+)")
+_PREFIX = lazy_pattern(r"[-@:+!]*")
 
 
 def unit_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:

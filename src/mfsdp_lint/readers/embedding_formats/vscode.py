@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.held_texts import (
@@ -29,8 +30,8 @@ from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
 
-_COMMENT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|(?P<comment>//[^\n]*|/\*.*?\*/)", re.DOTALL)
-_VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
+_COMMENT = lazy_pattern(r"\"(?:[^\"\\\n]|\\.)*\"|(?P<comment>//[^\n]*|/\*.*?\*/)", re.DOTALL)
+_VARIABLE = lazy_pattern(r"\$\{(?P<name>[^}]*)\}")
 _FOLDERS = ("workspaceFolder", "workspaceRoot")
 
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.script import Script, Text, behind, placed, plain
 from mfsdp_lint.readers.shell.state import LOST, State, Variable
 
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_pattern(
     r"(?<![\w$])([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=|\b(?:read|mapfile|readarray|unset|export)\s+([\w \t-]+)"
 )
 
@@ -64,7 +65,7 @@ def assign(expander: Expander, node: Node, *, exported: bool = False, local: boo
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
 
 
-_CALCULATED = re.compile(
+_CALCULATED = lazy_pattern(
     r"(?P<step>\+\+|--)?\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<sign>[-+*/%]?)=(?!=)(?P<value>[^=].*)|(?P<back>\+\+|--))?",
     re.DOTALL,
 )
@@ -88,7 +89,7 @@ def calculate(expander: Expander, node: Node, source: str) -> bool:
     return True
 
 
-_ENTRY = re.compile(r"\[([^\]]*)\]=")
+_ENTRY = lazy_pattern(r"\[([^\]]*)\]=")
 
 
 def _with_entries(variable: Variable, elements: Sequence[Text]) -> Variable:

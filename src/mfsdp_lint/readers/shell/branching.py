@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.regular_expressions import matched
@@ -101,7 +102,7 @@ def _is_text(text: Text) -> Truth:
     return Truth(bool(found), option(text))
 
 
-_NAMED = re.compile(r'"?\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?-|:?\+\w+)?\}|(?P<name>[A-Za-z_]\w*))"?')
+_NAMED = lazy_pattern(r'"?\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?-|:?\+\w+)?\}|(?P<name>[A-Za-z_]\w*))"?')
 
 
 def _is_filled(expander: Expander, node: Node) -> Truth:
@@ -212,12 +213,12 @@ _MOST_TURNS = 16
 _MOST_PLAIN_TURNS = 256
 """Turns of a loop over known words, or lines, in each of which one way leads on."""
 
-_ABOUT_ARGUMENTS = re.compile(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
+_ABOUT_ARGUMENTS = lazy_pattern(r"\$(?:#|\{#\}|\{?1\b)|\bgetopts\b")
 """A condition that asks for arguments, of which a script that is just started has none."""
 
 
 _SIMPLE = ("command", "variable_assignment", "variable_assignments", "declaration_command")
-_INDEXED = re.compile(r"\$\{([A-Za-z_]\w*)\[\$?\{?([A-Za-z_]\w*)\}?\]\}")
+_INDEXED = lazy_pattern(r"\$\{([A-Za-z_]\w*)\[\$?\{?([A-Za-z_]\w*)\}?\]\}")
 
 
 def each_task(script: Script, node: Node, state: State) -> list[State]:
@@ -245,25 +246,27 @@ def each_task(script: Script, node: Node, state: State) -> list[State]:
 
 
 _ARRAYS = (
-    (re.compile(r"^#SBATCH\s+(?:--array[= ]|-a\s*)(?P<tasks>[\d,:-]+)", re.MULTILINE), "SLURM_ARRAY_TASK_ID"),
-    (re.compile(r"^#PBS\s+-J\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "PBS_ARRAY_INDEX"),
-    (re.compile(r"^#\$\s+-t\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "SGE_TASK_ID"),
-    (re.compile(r"^#BSUB\s+-J\s*\S+?\[(?P<tasks>[\d,:-]+)", re.MULTILINE), "LSB_JOBINDEX"),
+    (lazy_pattern(r"^#SBATCH\s+(?:--array[= ]|-a\s*)(?P<tasks>[\d,:-]+)", re.MULTILINE), "SLURM_ARRAY_TASK_ID"),
+    (lazy_pattern(r"^#PBS\s+-J\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "PBS_ARRAY_INDEX"),
+    (lazy_pattern(r"^#\$\s+-t\s*(?P<tasks>[\d:-]+)", re.MULTILINE), "SGE_TASK_ID"),
+    (lazy_pattern(r"^#BSUB\s+-J\s*\S+?\[(?P<tasks>[\d,:-]+)", re.MULTILINE), "LSB_JOBINDEX"),
 )
 """Lines by which a script asks a scheduler for several tasks, and the variable with the number of each: sbatch(1),
 qsub(1B) of PBS Professional, qsub(1) of Grid Engine, bsub(1)."""
 
 
-_HANDED = re.compile(r"^#(?:SBATCH\s+--export[= ]|PBS\s+-v\s*|BSUB\s+-env\s*|\$\s+-v\s*)(?P<said>\S.*)$", re.MULTILINE)
+_HANDED = lazy_pattern(
+    r"^#(?:SBATCH\s+--export[= ]|PBS\s+-v\s*|BSUB\s+-env\s*|\$\s+-v\s*)(?P<said>\S.*)$", re.MULTILINE
+)
 """Lines by which a script asks a scheduler for variables: the manuals as above."""
 
-_EXPORTED_BY_SLURM = re.compile(r"^#SBATCH\s+--export[= ](?P<said>(?!ALL\s*$)[\w,=.:/+-]+)", re.MULTILINE)
+_EXPORTED_BY_SLURM = lazy_pattern(r"^#SBATCH\s+--export[= ](?P<said>(?!ALL\s*$)[\w,=.:/+-]+)", re.MULTILINE)
 """With this line sbatch sets SLURM_EXPORT_ENV, which `srun` takes for its own `--export` (sbatch(1), srun(1))."""
 
-_ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\s|$)")
+_ASSIGNED = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^,\"'\s]*)(?=[,\"']|\s|$)")
 
 
-_SIZE = re.compile(
+_SIZE = lazy_pattern(
     r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|cpus-per-task)(?:=|[ \t]+)"
     r"|-(?P<short>[Nnc])[ \t]*)(?P<said>\d{1,6})[ \t]*(?:#|$)",
     re.MULTILINE,
@@ -404,7 +407,7 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
     return runner.fewer(ended)
 
 
-_IS_EMPTY = re.compile(
+_IS_EMPTY = lazy_pattern(
     r"""(?:\[\[?|test)\s+(?:(?:-z|!\s*-n)\s+"?\$\{?(?P<name>[A-Za-z_]\w*)(?::?-|:?\+\w+)?\}?"?"""
     r"""|!\s*-v\s+(?P<tested>[A-Za-z_]\w*)|"?\$\{?(?P<compared>[A-Za-z_]\w*)(?::?-)?\}?"?\s+==?\s+(?:""|''))(?:\s+\]\]?)?"""
 )
@@ -471,8 +474,8 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
 _MOST_CHOICES = 8
 """Other items of a `case` that are followed beside the one of the default."""
 
-_NAME = re.compile(r'"?\$(?:\{(?P<braced>\w+)(?::?-[^{}]*)?\}|(?P<name>\w+))"?')
-_PLAIN = re.compile(r"\w[\w.+-]*")
+_NAME = lazy_pattern(r'"?\$(?:\{(?P<braced>\w+)(?::?-[^{}]*)?\}|(?P<name>\w+))"?')
+_PLAIN = lazy_pattern(r"\w[\w.+-]*")
 
 
 def _other_choices(script: Script, node: Node, subject: Text, state: State) -> list[tuple[str, State]]:
@@ -653,7 +656,7 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
     return runner.fewer(ways)
 
 
-_FLAG = re.compile(r"(?<![\w-])--[a-z]")
+_FLAG = lazy_pattern(r"(?<![\w-])--[a-z]")
 
 
 def _switches(script: Script, node: Node) -> bool:

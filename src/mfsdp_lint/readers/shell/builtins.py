@@ -14,6 +14,7 @@ from functools import partial
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.assignments import calculate
@@ -38,7 +39,7 @@ from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, OutputUnknown,
 
 Builtin = Callable[[Runner, Script, Node, list[Text], State], Iterable[Ended]]
 
-_HARMLESS = re.compile(r"(?:^|/)(?:bin/activate|conda\.sh|\.?bash(?:rc|_profile)|modules?\.sh|init/bash)$")
+_HARMLESS = lazy_pattern(r"(?:^|/)(?:bin/activate|conda\.sh|\.?bash(?:rc|_profile)|modules?\.sh|init/bash)$")
 """Files that set up a shell: search paths and prompts, and nothing that a training run looks at."""
 
 
@@ -222,7 +223,7 @@ def _printf(runner: Runner, script: Script, node: Node, words: list[Text], state
     return _ended(state)
 
 
-_FORMAT = re.compile(r"%(?P<flags>[-0 +]*)(?P<width>\d*)(?:\.\d+)?(?P<kind>[sdiqb%])|(?P<other>%)|(?P<text>[^%]+)")
+_FORMAT = lazy_pattern(r"%(?P<flags>[-0 +]*)(?P<width>\d*)(?:\.\d+)?(?P<kind>[sdiqb%])|(?P<other>%)|(?P<text>[^%]+)")
 
 
 def _formatted(said: Text, words: Sequence[Text], made: Callable[[str], Piece]) -> Text | None:
@@ -325,7 +326,7 @@ def _envsubst(runner: Runner, script: Script, node: Node, words: list[Text], sta
     return _ended(state)
 
 
-_NAMES = re.compile(r"\$\{?(\w+)")
+_NAMES = lazy_pattern(r"\$\{?(\w+)")
 
 
 def _read_lines(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
@@ -390,13 +391,13 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
 
 _MOST_COMMANDS = 16
 
-_TAKE_VALUES = re.compile(
+_TAKE_VALUES = lazy_pattern(
     r"-[jnILlPNSCdasE]|--(?:jobs|max-args|max-procs|delay|joblog|results|timeout|retries|tmpdir|colsep|delimiter|arg-file"
     r"|env|sshlogin|sshloginfile|workdir|wd|header|halt|tagstring|load|memfree|nice|shuf|basefile|return|transferfile)"
 )
 """Options of GNU parallel with a value behind them (parallel(1))."""
 _SOURCES = (":::", ":::+", "::::", "::::+")
-_MARK = re.compile(r"\{(?P<number>\d*)(?P<change>\.|//?|/\.|[#%])?\}")
+_MARK = lazy_pattern(r"\{(?P<number>\d*)(?P<change>\.|//?|/\.|[#%])?\}")
 
 
 def _parallel(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
@@ -652,7 +653,7 @@ def heredoc(expander: Expander, node: Node) -> Text:
     return text if is_quoted else expander.document(text)
 
 
-_REFERENCE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))")
+_REFERENCE = lazy_pattern(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<bare>[A-Za-z_]\w*))")
 
 
 def filled_in(text: Text, state: State, names: Sequence[str] = ()) -> Text:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import Relevance
@@ -101,7 +102,7 @@ def _scripts(runner: ScriptRunner, manifest: Text, names: Sequence[str] = ()) ->
     return scripts_of_manifest(runner.path, manifest, Relevance(runner.sources), names)
 
 
-_SETS = re.compile(r"(?P<name>[A-Za-z_]\w*)=")
+_SETS = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)=")
 
 
 def _set_environment(runner: ScriptRunner, words: Sequence[Text], state: State) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import (
@@ -25,15 +26,15 @@ from mfsdp_lint.readers.shell.script import (
 from mfsdp_lint.readers.shell.state import ZSH, Runner, State, Variable
 from mfsdp_lint.readers.shell.text_changes import VARIABLE_RANGE, braced_words, changed_text, number_of
 
-_ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
-_ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_ESCAPED_IN_A_DOCUMENT = re.compile(r"\\([$`\\\n])")
-_NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
-_INNER = re.compile(
+_ESCAPED = lazy_pattern(r"\\(\n|.)", re.DOTALL)
+_ESCAPED_IN_QUOTES = lazy_pattern(r'\\([$`"\\\n])')
+_ESCAPED_IN_A_DOCUMENT = lazy_pattern(r"\\([$`\\\n])")
+_NUMBER = lazy_pattern(r"\$\(\((.*)\)\)", re.DOTALL)
+_INNER = lazy_pattern(
     r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
 )
-_IN_ZSH = re.compile(r"\$\{?(?P<split>=?)(?P<name>[A-Za-z_]\w*)(?:\[(?P<index>[^\]]*)\])?\}?")
-_LIST = re.compile(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
+_IN_ZSH = lazy_pattern(r"\$\{?(?P<split>=?)(?P<name>[A-Za-z_]\w*)(?:\[(?P<index>[^\]]*)\])?\}?")
+_LIST = lazy_pattern(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
 
 _DEEPEST = 40
@@ -53,10 +54,10 @@ _FOLDERS_OF_THE_TREE = frozenset(
 (sbatch(1), qsub(1B), bsub(1), qsub(1)), and of the services that run pipelines."""
 
 
-_TOP_OF_THE_TREE = re.compile(r"(?:\$\(|`)\s*git\s[^;&|]*\brev-parse\s+--show-toplevel\b[^;&|]*[)`]")
+_TOP_OF_THE_TREE = lazy_pattern(r"(?:\$\(|`)\s*git\s[^;&|]*\brev-parse\s+--show-toplevel\b[^;&|]*[)`]")
 """The folder of the checkout, as git says it."""
 
-_PRINTS_A_WORD = re.compile(
+_PRINTS_A_WORD = lazy_pattern(
     r"(?:\$\(|`)(?:[^;&|]*\|)*\s*(?:(?:nproc|hostname|mktemp|uuidgen|whoami)(?:\s+-\S+)*|wc\s+-[lwcm](?:\s*<[^;&|]*)?"
     r"|date(?:\s+-\S+)*\s+[\"']?\+(?:%[YymdHMSsNjFTIuV]|[\w.:/-])+[\"']?)\s*[)`]"
 )

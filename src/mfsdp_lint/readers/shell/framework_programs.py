@@ -8,9 +8,9 @@ Whatever the framework's files hold beside what its profile knows of them is unk
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Sequence
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known
@@ -64,7 +64,7 @@ class _Words:
 _DEEPEST = 50
 """Dots of a key; more are no setting, and nobody's configuration."""
 
-_FLAG = re.compile(r"(?P<flag>--config-name|-cn|--config-path|-cp|--config-dir|-cd)(?P<equals>=)?")
+_FLAG = lazy_pattern(r"(?P<flag>--config-name|-cn|--config-path|-cp|--config-dir|-cd)(?P<equals>=)?")
 
 
 def _words(arguments: Sequence[Text], profile: Profile) -> _Words:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice, pairwise
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
@@ -42,7 +43,7 @@ from mfsdp_lint.readers.shell.script import (
 from mfsdp_lint.readers.shell.state import ContainerFiles, State, Variable
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
-_WRAPPERS = re.compile(
+_WRAPPERS = lazy_pattern(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
     micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
@@ -54,7 +55,7 @@ _WRAPPERS = re.compile(
 )
 """Programs that start others."""
 
-STARTS_NOTHING = re.compile(
+STARTS_NOTHING = lazy_pattern(
     r"awk|cat|chmod|cp|diff|find|git|grep|head|ls|mkdir|mv|pgrep|pip3?|pkill|rm|rsync|scp|sed|tail|tee|test|touch|wc|which"
 )
 """Programs that are given a file's name, or a text."""
@@ -77,15 +78,15 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 
 _RUNTIME = ("--runtime-env-json", "--runtime_env_json")
-_VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
-_PAIR_OF_JSON = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"\\]*)"')
+_VARIABLES_OF_RAY = lazy_pattern(r'"env_vars"\s*:\s*\{([^}]*)\}')
+_PAIR_OF_JSON = lazy_pattern(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"\\]*)"')
 
 _NO_PYTHON = ("--no-python", "--no_python")
 """Options of torch's launcher behind which another program than Python is named (torch/distributed/run.py)."""
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
-_SCRIPT = re.compile(r"[^-\s=][^\s=]*\.(?:sh|bash)")
-_PYTHON_FILE = re.compile(r"[^\s=]*\.pyc?")
+_ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=")
+_SCRIPT = lazy_pattern(r"[^-\s=][^\s=]*\.(?:sh|bash)")
+_PYTHON_FILE = lazy_pattern(r"[^\s=]*\.pyc?")
 
 Environment = dict[str, "Text | None"]
 
@@ -308,7 +309,7 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
 
 
 _ENV_FILE = ("--env-file",)
-_LINE_OF_ENV_FILE = re.compile(r"(?m)^[ \t]*(?P<said>[^\s=#][^\n=]*=[^\r\n]*)")
+_LINE_OF_ENV_FILE = lazy_pattern(r"(?m)^[ \t]*(?P<said>[^\s=#][^\n=]*=[^\r\n]*)")
 """A variable in a file that Docker reads: the value is the rest of the line (docker/cli, pkg/kvfile/kvfile.go)."""
 
 
@@ -334,8 +335,8 @@ _MOUNTS = ("-v", "--volume", "--mount", "-B", "--bind", "--container-mounts")
 _FOLDERS = ("-w", "--workdir", "--pwd", "--container-workdir")
 """Options for the file system of a container: docker-run(1), podman-run(1), apptainer(1), NVIDIA/pyxis for srun."""
 
-_BOUND = re.compile(r"(?P<source>[^:,]*):(?P<target>/[^:,]*)(?::\w+)?")
-_NAMED = re.compile(r"(?:.*,)?(?:source|src)=(?P<source>[^,]*),(?:target|dst|destination)=(?P<target>/[^,]*)(?:,.*)?")
+_BOUND = lazy_pattern(r"(?P<source>[^:,]*):(?P<target>/[^:,]*)(?::\w+)?")
+_NAMED = lazy_pattern(r"(?:.*,)?(?:source|src)=(?P<source>[^,]*),(?:target|dst|destination)=(?P<target>/[^,]*)(?:,.*)?")
 
 
 def container_of(words: Sequence[Text]) -> ContainerFiles | None:
@@ -395,7 +396,7 @@ def passed_on(words: Sequence[Text], environment: Mapping[str, Variable]) -> dic
     return found
 
 
-_OF_CONTAINER = re.compile(r"(?:APPTAINERENV|SINGULARITYENV)_(\w+)")
+_OF_CONTAINER = lazy_pattern(r"(?:APPTAINERENV|SINGULARITYENV)_(\w+)")
 
 
 def _exports(word: Text, environment: Environment) -> None:
@@ -421,7 +422,7 @@ def _shell(
     return InnerScript(body, None, [], environment, fresh, name) if body is not None else None
 
 
-_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")
+_BATCH_FILE = lazy_pattern(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")
 
 
 def _batch(

@@ -17,6 +17,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.nearest import nearest
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Notice, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
@@ -114,15 +115,15 @@ def _providers(program: str) -> Iterator[str]:
             yield f"{module[1].replace('.', '/')}.py" if module else ""
 
 
-_PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
-_MEGATRON_PARSES = re.compile(r"\bmegatron\.training\b")
+_PROVIDER = lazy_pattern(r"\bextra_args_provider\s*=\s*(\w+)")
+_MEGATRON_PARSES = lazy_pattern(r"\bmegatron\.training\b")
 """The import of a program whose command line Megatron-LM parses; any other may have a parser of its own anywhere."""
-_MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
+_MAY_TAKE_ANY = lazy_pattern(r"\b(?:ignore_unknown_args|parse_known_args)\b")
 
 
-_OVERRIDE = re.compile(r"[+~]{0,2}[A-Za-z_]\w*(?:[./@]\w+)+=")
+_OVERRIDE = lazy_pattern(r"[+~]{0,2}[A-Za-z_]\w*(?:[./@]\w+)+=")
 """An argument that Hydra reads, which the shell would take for the name of a program."""
-_BROKEN = re.compile(rf"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]*(?:[-$\"']|{_OVERRIDE.pattern}))")
+_BROKEN = lazy_pattern(rf"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]*(?:[-$\"']|{_OVERRIDE.pattern}))")
 _NOT_READ = frozenset(("comment", "raw_string", "ansi_c_string", "heredoc_body", "heredoc_content"))
 
 
@@ -178,7 +179,7 @@ def _is_read(node: Node | None) -> bool:
     return True
 
 
-_COMMENTED_FLAG = re.compile(r"#.*?(--[a-z][\w-]+)")
+_COMMENTED_FLAG = lazy_pattern(r"#.*?(--[a-z][\w-]+)")
 
 
 def commented_elements(script: Script) -> Iterator[Notice]:
@@ -253,7 +254,7 @@ def _exports(script: Script) -> Iterator[tuple[str, Node]]:
                     yield script.source(child.children[0]), child
 
 
-_FLAG = re.compile(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
+_FLAG = lazy_pattern(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
 _LIKELY_FLAG = 0.93
 """A slip of one letter; a program's own flags are often called much like those of Megatron-LM."""
 

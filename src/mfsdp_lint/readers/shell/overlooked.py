@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.readers.experiments import experiments_in
@@ -18,14 +19,14 @@ from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, ShellLaunch,
 from mfsdp_lint.readers.shell.run import ScriptRunner
 from mfsdp_lint.readers.shell.script import Script, plain
 
-_TRAINS = re.compile(
+_TRAINS = lazy_pattern(
     rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}\b"
     r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w{0,99}=",
     re.IGNORECASE,
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""
 
-_SHARDS = re.compile(
+_SHARDS = lazy_pattern(
     r"(?<![\w.-])(?:--|(?:[+\w]+\.)*)use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2)\b(?![= ]false\b)",
     re.IGNORECASE,
 )
@@ -60,8 +61,8 @@ def _reasons(runner: ScriptRunner, launches: dict[Span, ShellLaunch]) -> Iterato
             yield place, _reason_of_launch(launch, runner)
 
 
-_SPEAKS_OF_TRAINING = re.compile(r"(?<![\w./-])(?:(?:pre|post)?train|sft|finetune|launch)\w*(?![\w./-])")
-_SCRIPT = re.compile(r"(?:\S*/)?(?P<name>[\w.-]+\.(?:sh|bash))")
+_SPEAKS_OF_TRAINING = lazy_pattern(r"(?<![\w./-])(?:(?:pre|post)?train|sft|finetune|launch)\w*(?![\w./-])")
+_SCRIPT = lazy_pattern(r"(?:\S*/)?(?P<name>[\w.-]+\.(?:sh|bash))")
 
 
 def _goes_elsewhere(script: Script, node: Node, runner: ScriptRunner) -> str:

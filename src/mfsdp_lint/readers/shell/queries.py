@@ -12,9 +12,10 @@ from functools import reduce
 from itertools import product
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.given_words import HOLE
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\s*(?:(?P<text>"(?:\\.|[^"\\])*")|(?P<number>\d+(?:\.\d+)?)|(?P<name>@?[A-Za-z_]\w*)|(?P<variable>\$\w+)
     |(?P<sign>\.\[|\.\.|//|==|!=|<=|>=|[.|,;:()\[\]{}?+*<>-]))""",
     re.VERBOSE,

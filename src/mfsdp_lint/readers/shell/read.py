@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import (
     Kind,
     LaunchCommand,
@@ -65,8 +66,8 @@ if TYPE_CHECKING:
 
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
-_FILE = re.compile(r"[^\s=]+\.ya?ml")
-_OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)*=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
+_FILE = lazy_pattern(r"[^\s=]+\.ya?ml")
+_OVERRIDE = lazy_pattern(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)*=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
 
 
 def command_of(ways: Sequence[ShellLaunch]) -> LaunchCommand:
@@ -292,11 +293,11 @@ def _ending(path: str, place: Span, raised: Raised | OutOfSteps) -> Unfollowed:
     return replace(found, error=raised.name, nearest=raised.nearest, certain=isinstance(raised, RefusedCall))
 
 
-_ASKS_FOR_WORDS = re.compile(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")
+_ASKS_FOR_WORDS = lazy_pattern(r"\bsys\.argv\b|\bargparse\b|\b(?:click|typer|fire|hydra)\b")
 
 
-_IMPORTS = re.compile(r"\b(?:import_ckpt|save_megatron_model)\(")
-_TRAINS = re.compile(TRAINING_PROGRAM)
+_IMPORTS = lazy_pattern(r"\b(?:import_ckpt|save_megatron_model)\(")
+_TRAINS = lazy_pattern(TRAINING_PROGRAM)
 
 
 def _started_by_program(

@@ -12,6 +12,7 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
@@ -94,7 +95,7 @@ _READS = {*_CLUSTER, *SHELLS, *SCHEDULERS, *TEXT_PROGRAMS, "cat", "envsubst", "m
 
 _READ_BY_COMMANDS_IN_THEM = ("while_statement", "for_statement", "if_statement", "compound_statement", "subshell")
 
-_NAMES_SHELL = re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>(?:ba|da|k|z)?sh)\b")
+_NAMES_SHELL = lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>(?:ba|da|k|z)?sh)\b")
 
 T = TypeVar("T")
 

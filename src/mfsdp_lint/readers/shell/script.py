@@ -17,13 +17,14 @@ from itertools import accumulate
 from tree_sitter import Language, Node, Parser
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.readers.given_words import HOLE
 
-_CR_LF = re.compile(r"\r\n")
-_RUN = re.compile(r"[ \t\n]+|[^ \t\n]+")
+_CR_LF = lazy_pattern(r"\r\n")
+_RUN = lazy_pattern(r"[ \t\n]+|[^ \t\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def is_left_out(text: Text) -> bool:
 
 
 EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
-_BLANKS = re.compile(r"(?:\s|\\\r?\n)+")
+_BLANKS = lazy_pattern(r"(?:\s|\\\r?\n)+")
 _OPENS = ("$", "`", "<", "{", "@")
 
 
@@ -242,7 +243,7 @@ def substituted(text: Text) -> Text:
     return text
 
 
-_PART = re.compile(r"\s+|[^\s=:,'\"]+|[=:,'\"]")
+_PART = lazy_pattern(r"\s+|[^\s=:,'\"]+|[=:,'\"]")
 
 
 def placed(text: str, sources: Iterable[Text], otherwise: Callable[[str], Piece]) -> Text:
@@ -373,8 +374,8 @@ class Script:
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
 
 
-_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?:'(?P<raw>[^'\n]+)'|\"(?P<quoted>[^\"\n]+)\"|\\?(?P<plain>[A-Za-z_]\w*))")
-_BEFORE_COMMAND = re.compile(r"(?:[^\\\"'#]|\\.|\"(?:[^\\\"]|\\.)*\"|'[^']*'|(?<=\S)#)*")
+_DOCUMENT = lazy_pattern(r"(?<!<)<<-?[ \t]*(?:'(?P<raw>[^'\n]+)'|\"(?P<quoted>[^\"\n]+)\"|\\?(?P<plain>[A-Za-z_]\w*))")
+_BEFORE_COMMAND = lazy_pattern(r"(?:[^\\\"'#]|\\.|\"(?:[^\\\"]|\\.)*\"|'[^']*'|(?<=\S)#)*")
 
 
 def _without_documents(text: str) -> str:
@@ -410,7 +411,7 @@ def _plain_lines(document: str, delimiter: str) -> str:
     return re.sub(r"[\\$`'\"]", "x", longer.sub(rf"\1{other}", document) if delimiter.isascii() else document)
 
 
-_NESTING = re.compile(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
+_NESTING = lazy_pattern(r"\\.|\$[({]|[`\"'()}]", re.DOTALL)
 
 
 def _without_quotes(text: str) -> str:
@@ -433,11 +434,11 @@ def _without_quotes(text: str) -> str:
     return "".join(found)
 
 
-_NEEDS_BRACES = re.compile(r"(?<!\\)\$(?:(?<=[\w}/.+@%,:~-]\$)(?=\w+[-./+@%,~])|(?=_\w))([A-Za-z_]\w*)")
+_NEEDS_BRACES = lazy_pattern(r"(?<!\\)\$(?:(?<=[\w}/.+@%,:~-]\$)(?=\w+[-./+@%,~])|(?=_\w))([A-Za-z_]\w*)")
 """The grammar takes the second expansion of `$A/$B.x`, and that of `${A:-$_b}`, for words; with braces it does not."""
 
 
-_LONGER = re.compile(r"[^\x00-\x7f]")
+_LONGER = lazy_pattern(r"[^\x00-\x7f]")
 
 
 def _offsets(text: str) -> list[int]:
@@ -493,7 +494,7 @@ def shell_comments(text: str) -> list[CommentPlace]:
     return comment_places(text, found, whole)
 
 
-_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_OPTION = lazy_pattern(r"--?[A-Za-z][\w-]*")
 WRAPPING = ("redirected_statement", "pipeline", "list", "negated_command")
 """Statements that begin with the command in them."""
 

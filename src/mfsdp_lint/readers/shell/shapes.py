@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
@@ -135,7 +136,7 @@ def _overrides_in(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]
             yield found.key, text, behind(text, len(found.sign) + len(found.key) + 1)
 
 
-_WITH_VALUE = re.compile(rf"(--?[A-Za-z_][^\s={HOLE}]*)=")
+_WITH_VALUE = lazy_pattern(rf"(--?[A-Za-z_][^\s={HOLE}]*)=")
 
 
 def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
@@ -170,7 +171,7 @@ def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
         waits = False
 
 
-_BETWEEN = re.compile(r"(?:[\s\"']|\\\n)*")
+_BETWEEN = lazy_pattern(r"(?:[\s\"']|\\\n)*")
 
 
 def _follows(before: Text, text: Text) -> bool:
@@ -217,8 +218,8 @@ def settings_of_launch_flags(arguments: Sequence[Text], place: Span, versions: V
     return {each.path: each for each in default_settings(versions, Origin(place, "default"))} | dict(given.settings)
 
 
-_OPTION = re.compile(rf"--(?P<name>[A-Za-z][^\s={HOLE}]*)(?P<equals>=)?", re.DOTALL)
-_FILE = re.compile(r".*\.(?:ya?ml|json)", re.DOTALL)
+_OPTION = lazy_pattern(rf"--(?P<name>[A-Za-z][^\s={HOLE}]*)(?P<equals>=)?", re.DOTALL)
+_FILE = lazy_pattern(r".*\.(?:ya?ml|json)", re.DOTALL)
 
 
 def profile_of(command: str) -> Profile | None:

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Callable
 from fnmatch import fnmatchcase, translate
 
+from mfsdp_lint.core.patterns import lazy_pattern
+
 _LONGEST = 200
 _BIGGEST = 2**63
 
@@ -27,7 +29,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 }
 
 
-_TERNARY = re.compile(r"([^?:]+)\?([^?:]+):([^?:]+)")
+_TERNARY = lazy_pattern(r"([^?:]+)\?([^?:]+):([^?:]+)")
 
 
 def number_of(source: str, value: Callable[[str], str | None]) -> int | None:
@@ -92,9 +94,9 @@ def _binary(op: ast.operator, left: int | None, right: int | None) -> int | None
     return found if found is None or abs(found) < _BIGGEST else None
 
 
-_GROUP = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})")
-VARIABLE_RANGE = re.compile(r"\{(?:\$[^{}]*\.\.|[^{}]*\.\.\$)[^{}]*\}")
+_GROUP = lazy_pattern(r"\{([^{}]*)\}")
+_RANGE = lazy_pattern(r"(-?\d{1,6})\.\.(-?\d{1,6})")
+VARIABLE_RANGE = lazy_pattern(r"\{(?:\$[^{}]*\.\.|[^{}]*\.\.\$)[^{}]*\}")
 """Braces with a variable as an end of a range, which the shell does not expand."""
 _MOST_WORDS = 64
 

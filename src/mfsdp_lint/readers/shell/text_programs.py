@@ -15,6 +15,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
 from mfsdp_lint.readers.shell.queries import query
 from mfsdp_lint.readers.shell.text_changes import number_of
@@ -234,7 +235,7 @@ def _grep(arguments: Sequence[str], given: str | None, read: Read, *, extended: 
     return _joined(found[: _number(options["m"])] if "m" in options else found)
 
 
-_SED = re.compile(
+_SED = lazy_pattern(
     r"""\s*(?P<first>\d+|\$|/(?:\\.|[^/\\])*/)?(?:,(?P<last>\d+|\$|/(?:\\.|[^/\\])*/))?\s*(?P<negated>!)?\s*
     (?:(?P<command>[dpqD])|s(?P<mark>[^\w\s\\])(?P<old>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)
        (?P<new>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)(?P<flags>[gpIi\d]*))\s*(?:;|\n|$)""",
@@ -317,11 +318,11 @@ def _substituted(command: re.Match[str], line: str, *, extended: bool) -> tuple[
     return text, bool(count)
 
 
-_AWK = re.compile(
+_AWK = lazy_pattern(
     r"\s*(?:BEGIN\s*\{\s*FS\s*=\s*\"(?P<mark>[^\"]*)\"\s*;?\s*\}\s*;?)?\s*(?P<when>[^{}]*?)\s*"
     r"(?:\{\s*print(?P<form>f)?\b\s*(?P<said>[^{}]*?)\s*;?\s*(?P<exit>exit\s*;?\s*)?\})?\s*"
 )
-_AWK_TOKEN = re.compile(
+_AWK_TOKEN = lazy_pattern(
     r'\s*(?:(?P<text>"(?:\\.|[^"\\])*")|\$(?P<field>\d+|NF|\w+)|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<comma>,))'
 )
 
@@ -382,7 +383,7 @@ def _awk_text(said: str, names: dict[str, str]) -> str:
     return found
 
 
-_AWK_TEST = re.compile(r"(?P<left>[^=!<>~]+?)\s*(?P<sign>==|!=|>=|<=|>|<|!?~)\s*(?P<right>.+)")
+_AWK_TEST = lazy_pattern(r"(?P<left>[^=!<>~]+?)\s*(?P<sign>==|!=|>=|<=|>|<|!?~)\s*(?P<right>.+)")
 _SIGNS: dict[str, Callable[[str | float, str | float], bool]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,

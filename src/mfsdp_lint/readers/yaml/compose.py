@@ -26,6 +26,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value, is_known_as
@@ -46,8 +47,8 @@ ARITHMETIC: Mapping[str, Resolver] = {
 }
 """Resolvers that several frameworks register under these names."""
 
-_RESOLVER = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:(.*)", re.DOTALL)
-_PART = re.compile(r"[^.\[\]]+")
+_RESOLVER = lazy_pattern(r"\s*([A-Za-z_][\w.]*)\s*:(.*)", re.DOTALL)
+_PART = lazy_pattern(r"[^.\[\]]+")
 _DEEPEST = 50
 _LONGEST = 10_000
 """Characters of a text that is put together."""
@@ -285,10 +286,10 @@ def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
     return found
 
 
-_COMPOSES = re.compile(
+_COMPOSES = lazy_pattern(
     r"_*(?:bases?|extends?|inherits?|inherits?_from|includes?|imports?|parents?|defaults)_*", re.IGNORECASE
 )
-_FILE = re.compile(r"[^\s]+\.ya?ml")
+_FILE = lazy_pattern(r"[^\s]+\.ya?ml")
 
 
 def _opened(root: Section, key: str = "") -> Section:
@@ -415,11 +416,11 @@ def _folders(path: str, root: Section) -> Iterator[str]:
             yield from (posixpath.join(folder, there) for folder in above(path))
 
 
-_VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")
-_INTEGER = re.compile(r"-?\d+")
-_FLOAT = re.compile(r"-?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
+_VARIABLE = lazy_pattern(r"\$\{([^:{}]+)(?::([^}]*))?\}")
+_INTEGER = lazy_pattern(r"-?\d+")
+_FLOAT = lazy_pattern(r"-?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
 
-_YAML_FLOAT = re.compile(r"\.(?!.*[eE]\d)")
+_YAML_FLOAT = lazy_pattern(r"\.(?!.*[eE]\d)")
 """A float of YAML 1.1, unlike others of OmegaConf, has a dot, and a sign behind the `e`."""
 
 _PRESETS = "primus/configs"

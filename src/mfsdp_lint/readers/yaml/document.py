@@ -7,7 +7,6 @@ mappings are merged key by key; any other value replaces the old value.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
@@ -242,7 +242,7 @@ def _path(parts: Key) -> str:
     return ".".join((*parts[:-1], "__class__") if parts[-1] == "_target_" else parts)
 
 
-_RESOLVER = re.compile(r"\$\{\s*(?P<name>[A-Za-z_][\w.]*)\s*:\s*(?P<first>[^,}]*)[^}]*\}?")
+_RESOLVER = lazy_pattern(r"\$\{\s*(?P<name>[A-Za-z_][\w.]*)\s*:\s*(?P<first>[^,}]*)[^}]*\}?")
 
 
 def obstacle_in(text: str | None, place: Span) -> Obstacle | None:

@@ -16,6 +16,7 @@ import yaml
 from yaml import events
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
@@ -26,13 +27,13 @@ MAX_DEPTH = 100
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Only its parser is used. libyaml's gives the same events ten times faster; the wheels of PyYAML have it."""
 
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s|#[^\r\n]*)*)+")
+_PROPERTIES = lazy_pattern(r"(?:[&!]\S*(?:\s|#[^\r\n]*)*)+")
 """Anchor and tag in front of a node, with what separates them from it."""
 
-_COLON = re.compile(r"(?:\s|#[^\r\n]*(?=[\r\n]))*:")
+_COLON = lazy_pattern(r"(?:\s|#[^\r\n]*(?=[\r\n]))*:")
 """The colon behind a key."""
 
-_FLOAT = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
+_FLOAT = lazy_pattern(r"[-+]?[0-9]+(?:_[0-9]+)*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
 """A float to OmegaConf 2.3's loader and text to YAML 1.1: an exponent without a dot or a sign (1e-4)."""
 
 _TOO_DEEP = "too deeply nested"

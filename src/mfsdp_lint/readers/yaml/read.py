@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
@@ -88,11 +89,11 @@ def _recipe_of_overrides(document: YamlDocument, root: MappingNode, versions: Ve
 _MODEL_ARGS = r"MODEL_ARGS(?:_\d+)?"
 """The keys that hold flags, as a pattern; the numbered ones are for the runs after the first."""
 
-MODEL_ARGS = re.compile(_MODEL_ARGS)
+MODEL_ARGS = lazy_pattern(_MODEL_ARGS)
 
 _VARIABLES = "ENV_VARS"
 
-_PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
+_PLACEHOLDER = lazy_pattern(r"\$\{?\w|\{\{|<[A-Z_]+>")
 """Something that is filled in before the run starts."""
 
 
@@ -190,10 +191,10 @@ DOCUMENT_SHAPES = (
     DocumentShape(_SECTION_NAMES, _writes_sections, _recipe_of_overrides),
 )
 
-_TEMPLATE = re.compile(r"\{\{|\{% ")
+_TEMPLATE = lazy_pattern(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
 
-_MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in DOCUMENT_SHAPES)})[\"']?\s*[:.]")
+_MENTION = lazy_pattern(rf"\b(?:{'|'.join(shape.keys for shape in DOCUMENT_SHAPES)})[\"']?\s*[:.]")
 """A file that has none of these as a key, as most YAML files, is not looked at."""
 
 
@@ -203,7 +204,7 @@ def may_be_one(text: str) -> bool:
     return bool(mentioned) and not _TEMPLATE.search(text)
 
 
-_TURNS_ON = re.compile(
+_TURNS_ON = lazy_pattern(
     r"""^[ \t-]*(["']?)((?:--)?use[-_](?:(?:megatron|custom)[-_]fsdp|torch[-_]fsdp2))\1[ \t]*:[ \t]*["']?true\b""",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any, Literal, get_args
 from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE
 from mfsdp_lint.core.finding import SEVERITIES, Finding
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Value, describe
@@ -263,7 +263,7 @@ def _usual(rows: Sequence[Mapping[int, int]], settings: int) -> list[int]:
     return usual
 
 
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_FIRST_WORD = lazy_pattern(r"[^\W\d_]+")
 
 
 def family_of(name: str) -> str:

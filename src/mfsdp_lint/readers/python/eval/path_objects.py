@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import has_marker
@@ -34,7 +34,7 @@ from mfsdp_lint.readers.python.values.objects import (
     is_symbolic,
 )
 
-_FOLDER = re.compile(r"<DIR:(\d+)>")
+_FOLDER = lazy_pattern(r"<DIR:(\d+)>")
 
 
 def folder_of(interp: Interpreter, text: str) -> str | None:
@@ -150,7 +150,7 @@ def _overwritten(interp: Interpreter) -> DictObject:
 
 
 MOST_MATCHES = 200
-_WILDCARD = re.compile(r"[*?\[]")
+_WILDCARD = lazy_pattern(r"[*?\[]")
 
 
 def matching(interp: Interpreter, text: str, pattern: str, module: Module) -> list[str] | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any, TypeGuard
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import CallSite, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
@@ -36,7 +36,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 _SWITCH: dict[bool | None, Value] = {value: Known(value) for value in (None, True, False)}
-_FOLDER = re.compile(r"<DIR:\d+>")
+_FOLDER = lazy_pattern(r"<DIR:\d+>")
 
 FUNCTIONS = {
     *("torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"),

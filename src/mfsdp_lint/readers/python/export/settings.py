@@ -10,11 +10,11 @@ and those that other code at hand reads.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.settings import Answering
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
@@ -46,10 +46,10 @@ from mfsdp_lint.readers.python.values.objects import (
 _HOOKS = ("__setattr__", "__getattr__", "__getattribute__", "__slots__")
 _DEEPEST_SEARCH = 12
 
-_READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
-_WRITTEN = re.compile(r"\.(\w+)\s*=[^=]")
-_GETATTR = re.compile(r"getattr\(([^()]*)")
-_QUOTED = re.compile(r"[\"'](\w+)(?=[\"'])")
+_READ = lazy_pattern(r"\.(\w+)\b(?!\s*=[^=])")
+_WRITTEN = lazy_pattern(r"\.(\w+)\s*=[^=]")
+_GETATTR = lazy_pattern(r"getattr\(([^()]*)")
+_QUOTED = lazy_pattern(r"[\"'](\w+)(?=[\"'])")
 
 
 def undeclared(

@@ -8,12 +8,12 @@ as `_parse_known_args` of CPython 3.12 does.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.sources import Unreadable
@@ -49,7 +49,7 @@ from mfsdp_lint.readers.python.values.objects import (
 Number = int | str | None
 """How many words an option takes: so many, "?", "*", "+", "..." (all that follow), or None: one."""
 
-_NEGATIVE = re.compile(r"-\d+$|-\d*\.\d+$")
+_NEGATIVE = lazy_pattern(r"-\d+$|-\d*\.\d+$")
 
 
 class NotFollowed(Exception):

@@ -8,11 +8,11 @@ unknown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.nearest import nearest
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.overrides import NoOverride, read_element
 from mfsdp_lint.readers.python.eval import attributes
@@ -348,9 +348,9 @@ def _set(interp: Interpreter, config: Object, key: str, value: Object, write: An
     set_attribute(interp, config, key, value, write.node, said, write.focus)
 
 
-_INNERMOST = re.compile(r"\$\{(?P<said>[^${}]*)\}")
-_KEY = re.compile(r"(?P<dots>\.*)(?P<path>[^.\[\]:]+(?:\.[^.\[\]:]+)*)")
-_QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>[^"'\\]*)(?P=quote)""")
+_INNERMOST = lazy_pattern(r"\$\{(?P<said>[^${}]*)\}")
+_KEY = lazy_pattern(r"(?P<dots>\.*)(?P<path>[^.\[\]:]+(?:\.[^.\[\]:]+)*)")
+_QUOTED = lazy_pattern(r"""(?P<quote>["'])(?P<text>[^"'\\]*)(?P=quote)""")
 _DEEPEST = 20
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
@@ -38,7 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
 Read = Callable[[str, str], list[Placed]]
 """From the path and the text of a file to the documents in it. Raises NoData."""
 
-_QUOTES = re.compile("[rRuU]?(\"\"\"|'''|[\"'])")
+_QUOTES = lazy_pattern("[rRuU]?(\"\"\"|'''|[\"'])")
 """The beginning of a literal that holds its text as it is, or nearly."""
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
@@ -138,7 +139,7 @@ def _env_file(interp: Interpreter, call: Call) -> list[tuple[str, str, Origin]] 
     return found
 
 
-_VARIABLE = re.compile(
+_VARIABLE = lazy_pattern(
     r"""[ \t]*(?:export[ \t]+)?(?P<name>\w+)[ \t]*=[ \t]*
     (?:(?P<quote>["'])(?P<quoted>[^"'\n]*)(?P=quote)|(?P<plain>[^\#\n]*))""",
     re.VERBOSE,
@@ -211,7 +212,7 @@ def _glob(interp: Interpreter, call: Call) -> Object:
     return _listing(interp, start[1], start[2], call, paths=False)
 
 
-_FIXED = re.compile(r"(.*?)/+([^/]*[*?\[].*)", re.DOTALL)
+_FIXED = lazy_pattern(r"(.*?)/+([^/]*[*?\[].*)", re.DOTALL)
 """A pattern of paths: the folder that it says by name, and the rest."""
 
 

@@ -6,9 +6,9 @@ A program of Hydra is judged as started without any override, unless its command
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known
@@ -39,8 +39,8 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.readers.trees import Leaf, Section, Tree
 
-_GROUP = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
-_OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
+_GROUP = lazy_pattern(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
+_OPTIONS = lazy_pattern(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
 
 
 @models("hydra.main")

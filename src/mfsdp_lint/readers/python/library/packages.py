@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import total_ordering
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, import_now, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import existing, folder_of, located, spelled, text_of_path
@@ -221,7 +222,7 @@ def _below(interp: Interpreter, name: str, importer: Module) -> Iterator[Object]
 
 
 _LONGEST = 200
-_PATTERN = re.compile(
+_PATTERN = lazy_pattern(
     r"""\s*v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)
     (?:[-_.]?(?P<pre>alpha|a|beta|b|preview|pre|c|rc)[-_.]?(?P<pre_number>\d+)?)?
     (?P<post>-(?P<post_alone>\d+)|[-_.]?(?:post|rev|r)[-_.]?(?P<post_number>\d+)?)?

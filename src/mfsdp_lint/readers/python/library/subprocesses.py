@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.imports import STDLIB
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, IMPORT, is_launcher
@@ -130,10 +130,10 @@ _ONLY_SAYS = frozenset(
 )
 """Names of calls that print, or keep, their arguments."""
 
-_STARTING = re.compile(r"(?:asyncio|os)\.\w*(?:subprocess|exec|spawn)\w*")
+_STARTING = lazy_pattern(r"(?:asyncio|os)\.\w*(?:subprocess|exec|spawn)\w*")
 """Functions of the standard library that start what their arguments are."""
 
-_ENVIRONMENT = re.compile(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
+_ENVIRONMENT = lazy_pattern(r"(?:\w+_)?env(?:s|ironment|_vars|ironment_variables)?")
 
 
 def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
@@ -154,7 +154,7 @@ def start_out_of_sight(interp: Interpreter, name: str, call: Call) -> None:
             _start_what_is_said(interp, call, [], inner)
 
 
-_IMPORTS = re.compile(r"megatron\.bridge\.(?:.*\.)?(?:import_ckpt|save_megatron_model)")
+_IMPORTS = lazy_pattern(r"megatron\.bridge\.(?:.*\.)?(?:import_ckpt|save_megatron_model)")
 """Functions of Bridge that write the checkpoint of a model of Hugging Face."""
 
 

@@ -6,12 +6,12 @@ An entry that is not found where it is looked for has no place. What a parser re
 from __future__ import annotations
 
 import csv
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass
 
@@ -39,10 +39,10 @@ class NoData(Exception):
 Key = tuple[str | int, ...]
 """The keys that lead to an entry, and the numbers of elements of lists."""
 
-_HEADER = re.compile(r"[ \t]*(?P<open>\[\[?)[ \t]*(?P<key>[^\[\]#\n]+?)[ \t]*\]\]?[ \t]*(?:#.*)?$")
+_HEADER = lazy_pattern(r"[ \t]*(?P<open>\[\[?)[ \t]*(?P<key>[^\[\]#\n]+?)[ \t]*\]\]?[ \t]*(?:#.*)?$")
 _ONE_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
-_ENTRY = re.compile(rf"[ \t]*(?P<key>{_ONE_PART}(?:[ \t]*\.[ \t]*{_ONE_PART})*)[ \t]*=[ \t]*")
-_PART = re.compile(_ONE_PART)
+_ENTRY = lazy_pattern(rf"[ \t]*(?P<key>{_ONE_PART}(?:[ \t]*\.[ \t]*{_ONE_PART})*)[ \t]*=[ \t]*")
+_PART = lazy_pattern(_ONE_PART)
 
 
 def toml_places(path: str, text: str) -> Mapping[Key, Origin]:
@@ -107,8 +107,8 @@ def _without_comment(row: str, taken: int) -> str:
     return row if taken > 1 or "'" in row or '"' in row.partition("#")[2] else row.partition("#")[0]
 
 
-_SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
-_OPTION = re.compile(r"(?P<name>[^\s:=#;][^:=]*?)[ \t]*[:=][ \t]*(?P<value>.*)")
+_SECTION = lazy_pattern(r"\[(?P<name>[^\]]+)\]")
+_OPTION = lazy_pattern(r"(?P<name>[^\s:=#;][^:=]*?)[ \t]*[:=][ \t]*(?P<value>.*)")
 
 
 def ini_places(path: str, text: str) -> Mapping[tuple[str, str], Origin]:

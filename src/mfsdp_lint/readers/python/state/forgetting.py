@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.state.calling import ByType, Coroutine
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -35,7 +35,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
 )
 
-_DEFINITION = re.compile(r"def (\w+)\(")
+_DEFINITION = lazy_pattern(r"def (\w+)\(")
 
 _SHARING = (REST, MAY_HAVE_CHANGED, EITHER)
 """Markers that name the objects with which an unknown one shares its parts."""

@@ -19,11 +19,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import refuse_huge
 from mfsdp_lint.inputs.sources import Unreadable
 
 _HEAD_END = r":(?:[ ]*\#[^\n]*)?\n"
-_DEFINITION = re.compile(
+_DEFINITION = lazy_pattern(
     rf"""
     ^([ ]*)def[ ]
     (?:(?![^\n]*{_HEAD_END})[^\n]*\n\1[ )]){{0,60}}[^\n]*{_HEAD_END}  # the head, to the first line that ends in a colon
@@ -31,10 +32,10 @@ _DEFINITION = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-_LONG_STRING = re.compile(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
+_LONG_STRING = lazy_pattern(r'"""[^"]*(?:"(?!"")[^"]*)*"""')
 _BEYOND = ("'''", '\\"""', '""""', "\r", "\f", "\t")
 """Text too rare in source code to reason about: other long strings, escaped ends, empty ones, other white space."""
-_COMMENT_CONTINUED = re.compile(r"^[^#\n]*#[^\n]*\\\n", re.MULTILINE)
+_COMMENT_CONTINUED = lazy_pattern(r"^[^#\n]*#[^\n]*\\\n", re.MULTILINE)
 _OTHER_LINES = ("\r", "\f")
 """Text that ends lines otherwise, or that a parser leaves out of the indentation."""
 _NESTING = (ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)

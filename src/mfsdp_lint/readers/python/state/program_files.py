@@ -11,30 +11,31 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.imports import closure, folder_of, imports_of, relative_target
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 
-_STATEMENTS = re.compile(r"^(?=[^\s#)\]}\"'])", re.MULTILINE)
-_DEFINES = re.compile(r"(?:async\s+)?(?:def|class)\b|@")
-_GUARD = re.compile(r"if\b[^\n:]*__name__")
-_IMPORT = re.compile(
+_STATEMENTS = lazy_pattern(r"^(?=[^\s#)\]}\"'])", re.MULTILINE)
+_DEFINES = lazy_pattern(r"(?:async\s+)?(?:def|class)\b|@")
+_GUARD = lazy_pattern(r"if\b[^\n:]*__name__")
+_IMPORT = lazy_pattern(
     r"^[ \t]*(?:from[ \t]+(?P<dots>[. \t]*)(?P<module>[\w.]*)[ \t]+import\b[ \t]*(?P<names>\([^)]*\)|[^\n]*)"
     r"|import[ \t]+(?P<modules>[^\n]*))",
     re.MULTILINE,
 )
-_ALIAS = re.compile(r"([A-Za-z_][\w.]*)(?:\s+as\s+(\w+))?")
-_COMMENT = re.compile(r"#[^\n]*")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_WRITES = re.compile(r"^[ \t]*(?:del\b|[A-Za-z_][\w.]*(?:\[[^\n]*\]|\.\w+)[^\n=]*=(?!=))", re.MULTILINE)
+_ALIAS = lazy_pattern(r"([A-Za-z_][\w.]*)(?:\s+as\s+(\w+))?")
+_COMMENT = lazy_pattern(r"#[^\n]*")
+_WORD = lazy_pattern(r"[A-Za-z_]\w*")
+_WRITES = lazy_pattern(r"^[ \t]*(?:del\b|[A-Za-z_][\w.]*(?:\[[^\n]*\]|\.\w+)[^\n=]*=(?!=))", re.MULTILINE)
 _INDIRECT = frozenset(("sys", "setattr", "delattr", "patch", "mock", "exec", "import_module", "globals"))
 """Words with which the top level of a file may change other modules without the name of one of them."""
-_CLASS = re.compile(r"^[ \t]*class\b", re.MULTILINE)
-_HOOKS = re.compile(
+_CLASS = lazy_pattern(r"^[ \t]*class\b", re.MULTILINE)
+_HOOKS = lazy_pattern(
     r"\b__(?:init_subclass|set_name|prepare)__\b|\bclass\b[^\n(]*\([ \t]*(?:\w+\.)*(?:type|EnumType|\w*Meta)\b"
 )
 """Text of a class that runs code where another class is defined with it: its hook, or the head of a metaclass."""
-_SETS_VARIABLE = re.compile(
+_SETS_VARIABLE = lazy_pattern(
     r"\b(?:putenv|unsetenv|load_dotenv)\b|\bdel\b[^\n]*\benviron\b|\benviron[ \t]*(?:$|,|\)|\|="
     r"|as\b|\[[^\n]*\][ \t]*[^\s=!<>]{0,2}=(?!=)|\.(?!get\b|copy\b|items\b|keys\b|values\b))",
     re.MULTILINE,

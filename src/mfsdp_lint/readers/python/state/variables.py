@@ -8,9 +8,9 @@ known where somebody is known to start the program with them.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -39,7 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     obstacle_of,
 )
 
-_GIVEN = re.compile(
+_GIVEN = lazy_pattern(
     r"(LOCAL_|GROUP_|ROLE_|NODE_)?RANK|(LOCAL_|ROLE_)?WORLD_SIZE|ROLE_NAME|MASTER_(ADDR|PORT)|NUM_NODES|N?NODES|NNODES"
     r"|NPROC_PER_NODE|GPUS_PER_NODE|OMP_NUM_THREADS|CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES"
     r"|(TORCHELASTIC|SLURM|SBATCH|SRUN|OMPI|PMI|PMIX|MPI|MV2|PBS|LSB|KUBERNETES|SKYPILOT)_\w+"
