@@ -300,7 +300,7 @@ def settings_at(profile: Profile, place: SettingsPlace, section: Section, versio
         settings = {each.path: each for each in default_settings(versions, here)} | written
     own = {f"{OWN}{'.'.join(key)}": Setting("", leaf.value) for key, leaf in section.leaves()}
     for made in place.made:
-        settings = _with(settings, own, made, here, closed=not section.open)
+        settings = _with(settings, own, made, _Writer(profile.front_end.name, here), closed=not section.open)
     return settings
 
 
@@ -351,7 +351,29 @@ def _by_line(place: SettingsPlace, section: Section) -> Iterator[tuple[str, Sett
 _named = {"attributes": _by_attribute, "flags": _by_flag}
 
 
-def _with(settings: Written, own: Written, made: FrameworkSettings, here: Origin, *, closed: bool) -> Written:
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """The framework that makes settings, and the place of the section for which it does."""
+
+    framework: str
+    here: Origin
+
+    def origin(self, made: FrameworkSettings, written: Setting | None, value: Value) -> Origin:
+        """Return the origin of a setting that the framework makes: its own line, where it overrules what is written."""
+        if made.meant or written is None or written.origin is None or written.origin == self.here:
+            return self.here
+        path, _, line = made.evidence.rpartition(":")
+        return Origin(
+            Span(path, int(line), 1, int(line), 1),
+            "startup",
+            upstream=self.framework,
+            earlier=replace(written.origin, value=written.value),
+            value=value,
+            because=self.framework,
+        )
+
+
+def _with(settings: Written, own: Written, made: FrameworkSettings, writer: _Writer, *, closed: bool) -> Written:
     """Add the settings that the framework makes; a setting that it may make, or not, is unknown."""
     holds: bool | None = True
     if made.when is not None:
@@ -364,7 +386,9 @@ def _with(settings: Written, own: Written, made: FrameworkSettings, here: Origin
             continue
         if holds is not False and (written is None or written.value != value):
             changed[path] = value if holds else UNKNOWN
-    return settings | {path: Setting(path, value, here) for path, value in changed.items()}
+    return settings | {
+        path: Setting(path, value, writer.origin(made, settings.get(path), value)) for path, value in changed.items()
+    }
 
 
 def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Variant, ...], key: Key) -> Recipe:

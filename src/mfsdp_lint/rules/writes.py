@@ -1,4 +1,5 @@
-"""Rules about assignments: a name that is no field, a value that start-up, or the wrapping of the model, replaces.
+"""Rules about assignments: a name that is no field, a value that a framework, start-up or the wrapping of the model
+replaces.
 
 What a rule file can say of the assignment at hand are settings of their own, in conditions and in texts:
 
@@ -163,6 +164,9 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
                 if each.refused == (kind == "refused") and _is_own(each.origin, is_linted):
                     yield _undeclared(each, views.written, sure=sure)
         return
+    if kind == "overruled":
+        yield from _overruled(views.written, is_linted)
+        return
     resolution = views.resolution
     changed = resolution.changed() if kind == "replaced" else resolution.changed_by_wrapping()
     for path, change in changed.items():
@@ -173,6 +177,23 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
             if isinstance(value.value, str) and isinstance(change.after.value, list):
                 continue  # start-up merely splits a text into the list that it spells
             yield _replaced(path, origin, change, value, change.after, alone=_is_alone(views, path, change.after))
+
+
+def _overruled(written: Variant, is_linted: IsLinted) -> Iterator[Assignment]:
+    """Yield the assignments of a file whose framework puts another value in their place, on a line of its own."""
+    for path in written.settings.written():
+        made, after = written.origin(path), written.value(path)
+        if made is None or made.how != "startup" or made.earlier is None or not isinstance(after, Known):
+            continue
+        if isinstance(made.earlier.value, Known) and _is_own(made.earlier, is_linted):
+            facts = {
+                "write.path": path,
+                "write.value": describe(made.earlier.value),
+                "write.after": describe(after),
+                "write.step": made.because,
+                "write.line": f"{made.span.path}:{made.span.line}",
+            }
+            yield Assignment(path, made.earlier, facts, after.value)
 
 
 def broken(rule: Rule, views: SettingsViews, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:

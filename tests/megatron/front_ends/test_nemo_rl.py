@@ -41,6 +41,13 @@ policy:
 FILES = {"configs/base.yaml": BASE, "configs/recipes/child.yaml": CHILD}
 
 
+def test_a_switch_that_nobody_reads(project: Project) -> None:
+    switched = BASE.replace("use_custom_fsdp: false", "use_megatron_fsdp: true")
+    project.write({"configs/base.yaml": switched})
+    assert project.values("configs/base.yaml", "ddp.use_megatron_fsdp") == [Known(False)]
+    assert "configs/base.yaml:19:7: warning MFSDP705" in project.told(".")
+
+
 def test_a_file_lies_over_those_that_it_names(project: Project) -> None:
     project.write(FILES)
     assert project.values(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mfsdp_lint.core.values import Known
 from tests.megatron.front_ends.project import Project
 
@@ -73,6 +75,20 @@ def test_what_the_engine_is_given(project: Project) -> None:
 def test_the_legacy_bridge_knows_no_fsdp(project: Project) -> None:
     project.write({**FILES, "recipe/run.yaml": RUN + "      vanilla_mbridge: True\n"})
     assert project.values("recipe/run.yaml", "ddp.use_megatron_fsdp") == [Known(False)]
+    assert project.told(".") == ["recipe/run.yaml:11:7: warning MFSDP705"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param("vanilla_mbridge: False", id="it is handed on"),
+        pytest.param("vanilla_mbridge: ${oc.env:LEGACY}", id="nobody knows whether it is"),
+        pytest.param("forward_only: True", id="a model that is not trained is not wrapped at all"),
+    ],
+)
+def test_fsdp_is_not_said_to_be_dropped_where(project: Project, more: str) -> None:
+    project.write({**FILES, "recipe/run.yaml": f"{RUN}      {more}\n"})
+    assert "MFSDP705" not in " ".join(project.told("."))
 
 
 def test_what_verl_corrects_is_no_mistake(project: Project) -> None:

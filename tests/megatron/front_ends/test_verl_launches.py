@@ -51,7 +51,11 @@ def told(project: Project, script: str, **files: str) -> list[str]:
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} {ACTOR}.pipeline_model_parallel_size=1", [], id="twice"),
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} $MORE", ["train.sh:1 error MFSDP350"], id="nothing"),
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} $(cat more)", [], id="any words behind"),
-        pytest.param(f"model_engine=megatron {FSDP.replace('False', 'True')} {PIPELINE}", [], id="FSDP is not used"),
+        pytest.param(
+            f"model_engine=megatron {FSDP.replace('False', 'True')} {PIPELINE}",
+            ["train.sh:1 warning MFSDP705"],
+            id="not used",
+        ),
         pytest.param(f"model_engine=megatron {ACTOR}.use_megatron_fsdp=True {PIPELINE}", [], id="changed in 0.9"),
         pytest.param(f"model_engine=megatron {FSDP} {PIPELINE} ~{ACTOR}.use_megatron_fsdp", [], id="taken away"),
     ],

@@ -104,11 +104,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkSettings:
-    """Settings that the framework itself makes, where `when` holds; with `default` only those that nobody wrote."""
+    """Settings that the framework itself makes, where `when` holds; with `default` only those that nobody wrote.
+
+    `evidence` is the framework's line that does it. One that is `meant` surprises nobody who wrote another value.
+    """
 
     settings: tuple[tuple[str, Value], ...]
     when: Condition | None
     default: bool
+    meant: bool
     evidence: str
 
 
@@ -263,6 +267,7 @@ def _made(data: Mapping[str, Any]) -> FrameworkSettings:
         tuple((path, _value(value)) for path, value in settings.items()),
         None if when is None else parse(when, {}),
         default,
+        data.get("meant", False),
         data["evidence"],
     )
 
