@@ -165,7 +165,8 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
                     yield _undeclared(each, views.written, sure=sure)
         return
     if kind == "overruled":
-        yield from _overruled(views.written, is_linted)
+        if views.site.front_end.runs:  # Bridge and Megatron-LM have nothing on top
+            yield from _overruled(views.written, is_linted)
         return
     resolution = views.resolution
     changed = resolution.changed() if kind == "replaced" else resolution.changed_by_wrapping()
