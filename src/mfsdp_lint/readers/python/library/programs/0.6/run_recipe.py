@@ -5,7 +5,6 @@ launch. A recipe of megatron.bridge.perf_recipes comes before one of the library
 it. It also has those of setup_experiment.py beside it, which hands the others on (0.6.0, lines 60 to 140).
 """
 
-from mfsdp_lint.core.patterns import lazy_pattern
 import argparse
 import importlib
 import os
@@ -40,7 +39,7 @@ FIELDS = {
     "save_interval": "checkpoint.save_interval",
 }
 FAMILIES = ("deepseek", "glm_moe_dsa", "gpt_oss", "kimi", "llama", "nemotronh", "qwen", "qwen_vl", "wan")
-BENCHMARK = lazy_pattern(r"_(pretrain|sft|peft)_([1-9][0-9]*)gpu_[a-z0-9]+_(bf16|fp8cs|fp8ds|fp8mx|fp8sc|nvfp4)(?:_[a-z0-9_]+)?_config$")
+BENCHMARK = re.compile(r"_(pretrain|sft|peft)_([1-9][0-9]*)gpu_[a-z0-9]+_(bf16|fp8cs|fp8ds|fp8mx|fp8sc|nvfp4)(?:_[a-z0-9_]+)?_config$")
 PEFT = ("lora", "dora")
 OF_PRETRAINING = ("mock", "megatron-indexed")
 OF_TEXT = ("squad", "tulu3", "openmathinstruct2", "openmathinstruct2-thinking", "gsm8k", "local-jsonl")
