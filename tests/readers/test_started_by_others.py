@@ -303,6 +303,48 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"one.submit(submitit.helpers.CommandFunction('{RUN} {GOOD}'.split()))\n",
         [],
     ),
+    "lines that a job of submitit begins with, for an object that is called": (
+        "import subprocess, submitit\n\n\n"
+        "class Training:\n    def __init__(self, words):\n        self.words = words\n\n"
+        "    def __call__(self):\n        self.run('python', 'pretrain_gpt.py')\n\n"
+        "    def run(self, *program):\n        subprocess.check_call([*program, *self.words])\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(\n    slurm_setup=['module load x', 'export A=$(hostname | head -n1) {NAME}=1'])\n"
+        f"on.submit(Training('{FSDP} {GOOD}'.split()))\n",
+        [f"17 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with, for a method": (
+        f"import subprocess, submitit\n\n\nclass Training:\n    def run(self):\n        subprocess.run('{RUN} {GOOD}'"
+        f".split())\n\n\nSETUP = [\n    'module load x',\n    'export {NAME}=1',\n]\n"
+        "PARAMETERS = dict(nodes=1, slurm_setup=[*SETUP, 'true'])\n"
+        "on = submitit.AutoExecutor(folder='log')\non.update_parameters(**PARAMETERS)\n"
+        "training = Training()\non.submit(training.run)\n",
+        [f"11 {CONNECTIONS}"],
+    ),
+    "what Slurm passes on to a job of submitit": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_additional_parameters={{\n    'export': 'ALL,{NAME}=1'}})\non.submit(train)\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "lines that begin another job with the same function": (
+        f"import subprocess, submitit\n\n\ndef train(words):\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "one = submitit.AutoExecutor(folder='log')\nother = submitit.AutoExecutor(folder='log')\n"
+        f"other.update_parameters(slurm_setup=['export {NAME}=1'])\none.submit(train)\n",
+        [],
+    ),
+    "a line that sets a variable again, to what is not known": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1', 'export {NAME}=$MORE'])\non.submit(train)\n",
+        [],
+    ),
+    "a line of which a part is not known": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=[f'export {NAME}=1{{more()}}'])\non.submit(train)\n",
+        [],
+    ),
     "a name that one job of submitit and then another has": (
         "import submitit\none = submitit.AutoExecutor(folder='log')\nother = submitit.AutoExecutor(folder='log')\n"
         f"other.update_parameters(slurm_setup=['export {NAME}=1'])\n"

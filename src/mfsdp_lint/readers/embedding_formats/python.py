@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -24,12 +24,13 @@ from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
-from mfsdp_lint.readers.embedding_formats.remote_calls import Place, given_to_functions, place_of
+from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
 from mfsdp_lint.readers.python.eval.branches import one_key
+from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -53,6 +54,8 @@ from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Bound,
+    ClassObject,
     DictObject,
     External,
     Frame,
@@ -62,6 +65,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Module,
     Object,
     Option,
+    Partial,
     PartlyKnown,
     PathObject,
     Unknown,
@@ -202,9 +206,21 @@ class _Watching(Interpreter):
         self.put(self.path.launches, next(former, self.tick()), command)
 
     def may_start(self, value: object) -> bool:
-        if not isinstance(value, Function) or not value.module.is_own:
+        match value:
+            case Partial(function=function):
+                return self.may_start(function)
+            case Bound(function=function, owner=Instance(cls=ClassObject(node=ast.AST() as called))):
+                pass
+            case Instance(cls=ClassObject(node=ast.AST() as called)):
+                function = special(self, value, "__call__")
+            case Function(node=called):
+                function = value
+            case _:
+                return False
+        if not isinstance(function, Function) or not function.module.is_own:
             return False
-        return _mentions_launcher(self.finder.sources.text_or_none(value.module.path) or "", value.node)
+        # (A method may start what it starts through the others of its class.)
+        return _mentions_launcher(self.finder.sources.text_or_none(function.module.path) or "", called)
 
     def word_not_given(self, number: int) -> Object:
         if number not in self.words:
@@ -349,23 +365,27 @@ def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: In
     """
     if not command.environment.writes.get(MAY_HAVE_CHANGED):
         return held  # it has none but its own
-    text = interp.finder.sources.text_or_none(path) or ""
+    remote = _remote_calls(path, interp.finder.sources.text_or_none(path) or "")
     given: dict[str, Variable] = {}
-    for module, node, function in reversed(command.calls):
-        if module.path == path:
-            called = _given_to_functions(path, text)
-            given |= called.get(function.rpartition(".")[2], {})
-            given |= called.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
+    here = [(node, function) for module, node, function in reversed(command.calls) if module.path == path]
+    places = [place_of(node) for node, _ in here if isinstance(node, ast.Call)]
+    if remote is None:
+        return held
+    for node, function in here:
+        given |= remote.of_function(function.rpartition(".")[2], places)
+        given |= remote.made.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
+    for module, node in reversed(command.handed):
+        given |= remote.of_call(node) if module.path == path and isinstance(node, ast.Call) else {}
     changed = {name: Variable(None) if name in held.variables else each for name, each in given.items()}
     return replace(held, variables={**held.variables, **changed})
 
 
 @lru_cache(maxsize=16)
-def _given_to_functions(path: str, text: str) -> Mapping[str | Place, dict[str, Variable]]:
+def _remote_calls(path: str, text: str) -> RemoteCalls | None:
     try:
-        return given_to_functions(path, parse(path, text), Lines(text))
+        return RemoteCalls(path, parse(path, text), Lines(text))
     except Unreadable:
-        return {}
+        return None
 
 
 def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str, Object]]:
