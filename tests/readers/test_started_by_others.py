@@ -75,6 +75,15 @@ MAKEFILES: Mapping[str, tuple[str, list[str]]] = {
         f"train:\n\tfor tp in 1; do \\\n\t  {RUN} {BAD} --tensor-model-parallel-size $$tp; \\\n\tdone\n",
         [f"Makefile:3 {FORMAT}"],
     ),
+    "a definition that is given something": (
+        f"define run\n{RUN} --save /c \\\n  --ckpt-format $(2) $(1)\nendef\n"
+        "train:\n\t$(call run,--bf16 $(strip --lr 1),torch_dist)\n",
+        [f"Makefile:6 {FORMAT}"],
+    ),
+    "a definition that is not given it": (
+        f"define run\n{RUN} --save /c \\\n  --ckpt-format $(2)\nendef\ntrain:\n\t$(call run,--bf16)\n",
+        [],
+    ),
     "a comment": (f"# {RUN} {BAD}\nclean:\n\trm -rf /c # {BAD}\n", []),
 }
 
@@ -87,12 +96,59 @@ def test_makefiles(
     assert told({"Makefile": text}, tmp_path, capsys) == wanted
 
 
-def test_a_file_that_a_makefile_includes(
+PARTS: Mapping[str, tuple[Files, list[str]]] = {
+    "words": (
+        {"Makefile": f"include args.inc\ntrain:\n\t{RUN} $(ARGS)\n", "args.inc": f"ARGS = {BAD}\n"},
+        ["args.inc:1"],
+    ),
+    "the program, and options of it": (
+        {
+            "Makefile": f"include mk/run.mk\ntrain:\n\t$(RUN) {FSDP} $(SAVE)\n",
+            "mk/run.mk": "FORMAT ?= torch_dist\nSAVE = --save /c --ckpt-format $(FORMAT)\n"
+            "RUN = torchrun pretrain_gpt.py\n",
+        },
+        ["mk/run.mk:1"],
+    ),
+    "a rule, which has the variables of the whole": (
+        {"Makefile": f"ARGS = {BAD}\n-include mk/*.mk\n", "mk/rules.mk": f"train:\n\t{RUN} $(ARGS)\n"},
+        ["Makefile:1"],
+    ),
+    "files that fit a pattern": (
+        {"Makefile": f"include $(wildcard mk/*.mk)\ntrain:\n\t{RUN} $(ARGS)\n", "mk/a.mk": f"ARGS = {BAD}\n"},
+        ["mk/a.mk:1"],
+    ),
+    "a file in a folder that the Makefile finds": (
+        {
+            "sub/Makefile": "HERE := $(dir $(lastword $(MAKEFILE_LIST)))\ninclude $(HERE)../mk/a.mk\n"
+            f"train:\n\t{RUN} $(ARGS)\n",
+            "mk/a.mk": f"ARGS = {BAD}\n",
+        },
+        ["mk/a.mk:1"],
+    ),
+    "a file that need not be there": (
+        {"Makefile": f"-include my.mk\ntrain:\n\t{RUN} --save /c $(ARGS)\n"},
+        ["Makefile:3"],
+    ),
+    "a file that is made first": ({"Makefile": f"include my.mk\ntrain:\n\t{RUN} --save /c $(ARGS)\n"}, []),
+    "a rule whose variables are set by whoever includes it": ({"rules.mk": f"train:\n\t{RUN} --save /c $(ARGS)\n"}, []),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), PARTS.values(), ids=PARTS)
+def test_files_that_a_makefile_includes(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == [f"{each} {FORMAT}" for each in wanted]
+
+
+def test_a_program_that_is_not_known_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    files = {"Makefile": f"include args.inc\ntrain:\n\t{RUN} $(ARGS)\n", "args.inc": f"ARGS = {BAD}\n"}
-    assert told(files, tmp_path, capsys) == [f"args.inc:1 {FORMAT}"]
+    (tmp_path / "Makefile").write_text(f"-include my.mk\ntrain:\n\t$(LAUNCH) {FSDP} {BAD}\n")
+    main(["--no-cache", "--show-unfollowed", "."])
+    assert "Makefile:3: Makefile could not be followed: the program that this" in capsys.readouterr().err
 
 
 JUSTFILES: Mapping[str, tuple[str, list[str]]] = {
