@@ -260,6 +260,20 @@ def test_configurations_of_visual_studio_code(
 BASH = "from airflow import DAG\nfrom airflow.operators.bash import BashOperator\nwith DAG('x') as dag:\n"
 PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
     "an operator": (f"{BASH}    t = BashOperator(task_id='t', bash_command='{RUN} {BAD}')\n", [f"4 {FORMAT}"]),
+    "a template in a file beside it": (
+        f"{BASH}    t = BashOperator(\n        task_id='t',\n        bash_command='train.sh',\n"
+        f"        env={{'A': '{{{{ ds }}}}', '{NAME}': '1'}},\n        append_env=True,\n    )\n",
+        [f"7 {CONNECTIONS}"],
+    ),
+    "a template of which nothing is beside it": (
+        f"{BASH}    t = BashOperator(task_id='t', bash_command='other/train.sh', env={{'{NAME}': '1'}})\n",
+        [],
+    ),
+    "an operator for another host": (
+        "from airflow.providers.ssh.operators.ssh import SSHOperator\n"
+        f"t = SSHOperator(\n    command='{RUN} {GOOD}',\n    environment={{'{NAME}': '1'}})\n",
+        [f"4 {CONNECTIONS}"],
+    ),
     "its environment": (
         f"{BASH}    t = BashOperator(\n        task_id='t',\n        bash_command='{RUN} {GOOD}',\n"
         f"        env={{'{NAME}': '1'}},\n    )\n",
@@ -382,6 +396,18 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         "on = submitit.AutoExecutor(folder='log')\n"
         f"on.update_parameters(slurm_additional_parameters={{\n    'export': 'ALL,{NAME}=1'}})\non.submit(train)\n",
         [f"10 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with, after its submitter set a variable": (
+        f"import os, subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        f"os.environ['{NAME}'] = '8'\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit(train)\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "a function that sets a variable behind the lines that its job begins with": (
+        f"import os, subprocess, submitit\n\n\ndef train():\n    os.environ['{NAME}'] = '8'\n"
+        f"    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit(train)\n",
+        [],
     ),
     "lines that begin another job with the same function": (
         f"import subprocess, submitit\n\n\ndef train(words):\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
@@ -535,6 +561,20 @@ def test_programs_that_hand_scripts_on(
     monkeypatch.chdir(tmp_path)
     started = {"train.sh": f"{RUN} {GOOD}\n"} if "train.sh" in text else {}
     assert told({"launch.py": text, **started}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]
+
+
+@pytest.mark.parametrize("given", ["train", f"submitit.helpers.CommandFunction('{RUN} {GOOD}'.split())"])
+def test_what_a_submitter_unsets_is_set_again_by_the_lines_that_a_job_begins_with(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "import os, subprocess, submitit\n\n\ndef train():\n    subprocess.run(['bash', 'train.sh'])\n\n\n"
+        f"os.environ.pop('{NAME}', None)\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit({given})\n"
+    )
+    files = {"launch.py": text, "train.sh": f"{RUN} {GOOD}\n"}
+    assert told(files, tmp_path, capsys) == [f"launch.py:10 {CONNECTIONS}"]
 
 
 LAUNCHER = f"""import argparse

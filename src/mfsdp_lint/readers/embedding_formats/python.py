@@ -18,12 +18,12 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.inputs.projects import shown
+from mfsdp_lint.inputs.projects import beside, shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
-from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
+from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script, with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
@@ -73,11 +73,12 @@ from mfsdp_lint.readers.python.values.objects import (
     uncertain,
 )
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
-from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
+from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = lazy_pattern(
-    r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable|torch\.distributed\."
+    r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|bash|python[\d.]*)\b|\.(?:sh|sbatch|slurm)\b"
+    r"|sys\.executable|torch\.distributed\."
 )
 
 _DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
@@ -366,17 +367,22 @@ def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: In
     if not command.environment.writes.get(MAY_HAVE_CHANGED):
         return held  # it has none but its own
     remote = _remote_calls(path, interp.finder.sources.text_or_none(path) or "")
-    given: dict[str, Variable] = {}
-    here = [(node, function) for module, node, function in reversed(command.calls) if module.path == path]
-    places = [place_of(node) for node, _ in here if isinstance(node, ast.Call)]
     if remote is None:
         return held
+    given: dict[str, Variable] = {}
+    made: dict[str, Variable] = {}
+    here = [(node, function) for module, node, function in reversed(command.calls) if module.path == path]
+    places = [place_of(node) for node, _ in here if isinstance(node, ast.Call)]
     for node, function in here:
         given |= remote.of_function(function.rpartition(".")[2], places)
-        given |= remote.made.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
-    for module, node in reversed(command.handed):
+        made |= remote.made.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
+    for module, node, _ in reversed(command.handed):
         given |= remote.of_call(node) if module.path == path and isinstance(node, ast.Call) else {}
-    changed = {name: Variable(None) if name in held.variables else each for name, each in given.items()}
+    # What it had changed before the framework starts it gives way to what the framework sets.
+    own = held.variables.keys() if not command.handed else frozenset().union(*(names for *_, names in command.handed))
+    outside = {name for name, each in held.variables.items() if each.unset}
+    changed = {name: Variable(None) if name in own else each for name, each in given.items()}
+    changed |= {name: Variable(None) if name in own - outside else each for name, each in made.items()}
     return replace(held, variables={**held.variables, **changed})
 
 
@@ -424,14 +430,33 @@ class _PlacedCommand:
         if not known:
             return None
         if command.script is not None:
-            text = self._spelled([(piece,) for piece in self._filled_in(command.script)])
-            return Held(tuple(piece for part in text for piece in part), variables, folder, command.when)
+            text = self._template()
+            if text is None:
+                text = tuple(
+                    piece
+                    for part in self._spelled([(piece,) for piece in self._filled_in(command.script)])
+                    for piece in part
+                )
+            return Held(text, variables, folder, command.when)
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
         words = tuple(self._spelled(words))
         body = None if command.input is None else self._filled_in(command.input)
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
+
+    def _template(self) -> Text | None:
+        """Return the script that is a template in a file beside this one (with a blank behind its name, a command).
+
+        airflow.apache.org/docs/apache-airflow/stable/core-concepts/operators.html, Jinja Templating
+        """
+        said = self.command.script.value if self.command.templated and self.command.script is not None else None
+        if not isinstance(said, str) or not re.fullmatch(r"[\w./-]+", said):
+            return None
+        sources = self.interp.finder.sources
+        path = beside(self.place.path, said)
+        text = sources.text_or_none(path) if sources.exists(path) else None
+        return None if text is None else template_of_script(of_file(path, text))
 
     def _spelled(self, words: Sequence[Text]) -> Iterator[Text]:
         """Yield words, and parts of a script, at the texts that spell them; what the call puts together is placed at

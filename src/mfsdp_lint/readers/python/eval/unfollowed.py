@@ -233,6 +233,7 @@ def _aside(interp: Interpreter, call: Call | None = None) -> Iterator[list[Launc
     """
     path = interp.path
     mark, before = len(path.journal), {*map(id, path.launches.fields.values())}
+    variables = {name: interp.settle(value) for name, value in path.environment.fields.items()}
     launched: list[Launch | Command] = []
     path.trial += 1
     try:
@@ -248,7 +249,9 @@ def _aside(interp: Interpreter, call: Call | None = None) -> Iterator[list[Launc
         interp.rollback(mark)
     for each in launched:
         if isinstance(each, Command) and call is not None:
-            each = replace(each, handed=(*each.handed, (call.frame.module, call.node)))
+            own = each.environment.fields
+            changed = {name for name in variables | own if variables.get(name) != own.get(name)}
+            each = replace(each, handed=(*each.handed, (call.frame.module, call.node, frozenset(changed))))
         interp.put(path.launches, interp.tick(), each)
 
 
