@@ -75,6 +75,15 @@ MAKEFILES: Mapping[str, tuple[str, list[str]]] = {
         f"train:\n\tfor tp in 1; do \\\n\t  {RUN} {BAD} --tensor-model-parallel-size $$tp; \\\n\tdone\n",
         [f"Makefile:3 {FORMAT}"],
     ),
+    "a definition that is given something": (
+        f"define run\n{RUN} --save /c \\\n  --ckpt-format $(2) $(1)\nendef\n"
+        "train:\n\t$(call run,--bf16 $(strip --lr 1),torch_dist)\n",
+        [f"Makefile:6 {FORMAT}"],
+    ),
+    "a definition that is not given it": (
+        f"define run\n{RUN} --save /c \\\n  --ckpt-format $(2)\nendef\ntrain:\n\t$(call run,--bf16)\n",
+        [],
+    ),
     "a comment": (f"# {RUN} {BAD}\nclean:\n\trm -rf /c # {BAD}\n", []),
 }
 
@@ -87,12 +96,59 @@ def test_makefiles(
     assert told({"Makefile": text}, tmp_path, capsys) == wanted
 
 
-def test_a_file_that_a_makefile_includes(
+PARTS: Mapping[str, tuple[Files, list[str]]] = {
+    "words": (
+        {"Makefile": f"include args.inc\ntrain:\n\t{RUN} $(ARGS)\n", "args.inc": f"ARGS = {BAD}\n"},
+        ["args.inc:1"],
+    ),
+    "the program, and options of it": (
+        {
+            "Makefile": f"include mk/run.mk\ntrain:\n\t$(RUN) {FSDP} $(SAVE)\n",
+            "mk/run.mk": "FORMAT ?= torch_dist\nSAVE = --save /c --ckpt-format $(FORMAT)\n"
+            "RUN = torchrun pretrain_gpt.py\n",
+        },
+        ["mk/run.mk:1"],
+    ),
+    "a rule, which has the variables of the whole": (
+        {"Makefile": f"ARGS = {BAD}\n-include mk/*.mk\n", "mk/rules.mk": f"train:\n\t{RUN} $(ARGS)\n"},
+        ["Makefile:1"],
+    ),
+    "files that fit a pattern": (
+        {"Makefile": f"include $(wildcard mk/*.mk)\ntrain:\n\t{RUN} $(ARGS)\n", "mk/a.mk": f"ARGS = {BAD}\n"},
+        ["mk/a.mk:1"],
+    ),
+    "a file in a folder that the Makefile finds": (
+        {
+            "sub/Makefile": "HERE := $(dir $(lastword $(MAKEFILE_LIST)))\ninclude $(HERE)../mk/a.mk\n"
+            f"train:\n\t{RUN} $(ARGS)\n",
+            "mk/a.mk": f"ARGS = {BAD}\n",
+        },
+        ["mk/a.mk:1"],
+    ),
+    "a file that need not be there": (
+        {"Makefile": f"-include my.mk\ntrain:\n\t{RUN} --save /c $(ARGS)\n"},
+        ["Makefile:3"],
+    ),
+    "a file that is made first": ({"Makefile": f"include my.mk\ntrain:\n\t{RUN} --save /c $(ARGS)\n"}, []),
+    "a rule whose variables are set by whoever includes it": ({"rules.mk": f"train:\n\t{RUN} --save /c $(ARGS)\n"}, []),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), PARTS.values(), ids=PARTS)
+def test_files_that_a_makefile_includes(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(files, tmp_path, capsys) == [f"{each} {FORMAT}" for each in wanted]
+
+
+def test_a_program_that_is_not_known_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    files = {"Makefile": f"include args.inc\ntrain:\n\t{RUN} $(ARGS)\n", "args.inc": f"ARGS = {BAD}\n"}
-    assert told(files, tmp_path, capsys) == [f"args.inc:1 {FORMAT}"]
+    (tmp_path / "Makefile").write_text(f"-include my.mk\ntrain:\n\t$(LAUNCH) {FSDP} {BAD}\n")
+    main(["--no-cache", "--show-unfollowed", "."])
+    assert "Makefile:3: Makefile could not be followed: the program that this" in capsys.readouterr().err
 
 
 JUSTFILES: Mapping[str, tuple[str, list[str]]] = {
@@ -204,6 +260,20 @@ def test_configurations_of_visual_studio_code(
 BASH = "from airflow import DAG\nfrom airflow.operators.bash import BashOperator\nwith DAG('x') as dag:\n"
 PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
     "an operator": (f"{BASH}    t = BashOperator(task_id='t', bash_command='{RUN} {BAD}')\n", [f"4 {FORMAT}"]),
+    "a template in a file beside it": (
+        f"{BASH}    t = BashOperator(\n        task_id='t',\n        bash_command='train.sh',\n"
+        f"        env={{'A': '{{{{ ds }}}}', '{NAME}': '1'}},\n        append_env=True,\n    )\n",
+        [f"7 {CONNECTIONS}"],
+    ),
+    "a template of which nothing is beside it": (
+        f"{BASH}    t = BashOperator(task_id='t', bash_command='other/train.sh', env={{'{NAME}': '1'}})\n",
+        [],
+    ),
+    "an operator for another host": (
+        "from airflow.providers.ssh.operators.ssh import SSHOperator\n"
+        f"t = SSHOperator(\n    command='{RUN} {GOOD}',\n    environment={{'{NAME}': '1'}})\n",
+        [f"4 {CONNECTIONS}"],
+    ),
     "its environment": (
         f"{BASH}    t = BashOperator(\n        task_id='t',\n        bash_command='{RUN} {GOOD}',\n"
         f"        env={{'{NAME}': '1'}},\n    )\n",
@@ -301,6 +371,60 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"other.update_parameters(slurm_setup=['export {NAME}=1'])\n"
         "other.submit(submitit.helpers.CommandFunction(['nvidia-smi']))\n"
         f"one.submit(submitit.helpers.CommandFunction('{RUN} {GOOD}'.split()))\n",
+        [],
+    ),
+    "lines that a job of submitit begins with, for an object that is called": (
+        "import subprocess, submitit\n\n\n"
+        "class Training:\n    def __init__(self, words):\n        self.words = words\n\n"
+        "    def __call__(self):\n        self.run('python', 'pretrain_gpt.py')\n\n"
+        "    def run(self, *program):\n        subprocess.check_call([*program, *self.words])\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(\n    slurm_setup=['module load x', 'export A=$(hostname | head -n1) {NAME}=1'])\n"
+        f"on.submit(Training('{FSDP} {GOOD}'.split()))\n",
+        [f"17 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with, for a method": (
+        f"import subprocess, submitit\n\n\nclass Training:\n    def run(self):\n        subprocess.run('{RUN} {GOOD}'"
+        f".split())\n\n\nSETUP = [\n    'module load x',\n    'export {NAME}=1',\n]\n"
+        "PARAMETERS = dict(nodes=1, slurm_setup=[*SETUP, 'true'])\n"
+        "on = submitit.AutoExecutor(folder='log')\non.update_parameters(**PARAMETERS)\n"
+        "training = Training()\non.submit(training.run)\n",
+        [f"11 {CONNECTIONS}"],
+    ),
+    "what Slurm passes on to a job of submitit": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_additional_parameters={{\n    'export': 'ALL,{NAME}=1'}})\non.submit(train)\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "lines that a job of submitit begins with, after its submitter set a variable": (
+        f"import os, subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        f"os.environ['{NAME}'] = '8'\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit(train)\n",
+        [f"10 {CONNECTIONS}"],
+    ),
+    "a function that sets a variable behind the lines that its job begins with": (
+        f"import os, subprocess, submitit\n\n\ndef train():\n    os.environ['{NAME}'] = '8'\n"
+        f"    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit(train)\n",
+        [],
+    ),
+    "lines that begin another job with the same function": (
+        f"import subprocess, submitit\n\n\ndef train(words):\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "one = submitit.AutoExecutor(folder='log')\nother = submitit.AutoExecutor(folder='log')\n"
+        f"other.update_parameters(slurm_setup=['export {NAME}=1'])\none.submit(train)\n",
+        [],
+    ),
+    "a line that sets a variable again, to what is not known": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1', 'export {NAME}=$MORE'])\non.submit(train)\n",
+        [],
+    ),
+    "a line of which a part is not known": (
+        f"import subprocess, submitit\n\n\ndef train():\n    subprocess.run('{RUN} {GOOD}', shell=True)\n\n\n"
+        "on = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=[f'export {NAME}=1{{more()}}'])\non.submit(train)\n",
         [],
     ),
     "a name that one job of submitit and then another has": (
@@ -437,6 +561,20 @@ def test_programs_that_hand_scripts_on(
     monkeypatch.chdir(tmp_path)
     started = {"train.sh": f"{RUN} {GOOD}\n"} if "train.sh" in text else {}
     assert told({"launch.py": text, **started}, tmp_path, capsys) == [f"launch.py:{each}" for each in wanted]
+
+
+@pytest.mark.parametrize("given", ["train", f"submitit.helpers.CommandFunction('{RUN} {GOOD}'.split())"])
+def test_what_a_submitter_unsets_is_set_again_by_the_lines_that_a_job_begins_with(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "import os, subprocess, submitit\n\n\ndef train():\n    subprocess.run(['bash', 'train.sh'])\n\n\n"
+        f"os.environ.pop('{NAME}', None)\non = submitit.AutoExecutor(folder='log')\n"
+        f"on.update_parameters(slurm_setup=['export {NAME}=1'])\non.submit({given})\n"
+    )
+    files = {"launch.py": text, "train.sh": f"{RUN} {GOOD}\n"}
+    assert told(files, tmp_path, capsys) == [f"launch.py:10 {CONNECTIONS}"]
 
 
 LAUNCHER = f"""import argparse

@@ -109,6 +109,18 @@ def test_what_it_sets_itself_stands_at_the_launch(project: Project) -> None:
     assert origin.upstream == "megatron-bridge 0.3.1"
 
 
+@pytest.mark.parametrize("bridge", ["0.3.1", "0.6.0"])
+def test_a_finding_about_a_switch_that_it_sets_points_at_the_option(
+    project: Project, bridge: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"{LLAMA} \\\n  --use_megatron_fsdp true \\\n  --save_dir /c"
+    project.write("launch.sh", f"python {PLACE}/run_script.py {words}\n")
+    project.lint("--target-bridge", bridge, "launch.sh")
+    assert "launch.sh:2:23: error MFSDP101" in capsys.readouterr().out
+    project.lint("--target-bridge", bridge, "--fix", "--diff", "launch.sh")
+    assert "MFSDP905" not in capsys.readouterr().out
+
+
 def test_a_worker_s_script_that_a_launcher_fills_in_is_one_run(project: Project) -> None:
     script = f"""\
 if [ -n "$LOGS" ]; then logs=$LOGS; else logs=logs; fi

@@ -66,7 +66,8 @@ def anchors_of(request: FixRequest) -> Iterator[Span]:
     for need in request.needs:
         for setting in need.anchors:
             if setting not in need.named and (origin := need.variant.origin(setting)) is not None:
-                yield from origin.spans()
+                # (What upstream writes is in no file at hand; a launch may have said it.)
+                yield from origin.spans()[origin.upstream is not None :]
 
 
 Way = tuple[str, str, tuple[str, ...], int]

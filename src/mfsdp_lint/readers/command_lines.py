@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mfsdp_lint.core.patterns import lazy_pattern
 
@@ -19,12 +19,23 @@ COMMAND_LINE = lazy_pattern(
 )
 """A launcher, or Python, and a program behind it. (The lengths have bounds, for a text may be meant to take long.)"""
 
-EXPORT = lazy_pattern(
-    r"(?:^|;|&&)[ \t]*export[ \t]+(?P<name>[A-Za-z_]\w*)="
-    r"(?P<quote>[\"']?)(?P<value>[\w./:,@%+-]*)(?P=quote)[ \t]*(?=$|;|&&)",
+_EXPORTS = lazy_pattern(
+    r"(?:^|;|&&)[ \t]*(?:export|unset)(?P<words>(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\$\([^()\n]*\)|[^\s;&|()\"'])+)+)",
     re.MULTILINE,
 )
-"""A variable that lines of shell export, whose value is known."""
+_EXPORTED = lazy_pattern(
+    r"(?<!\S)(?P<name>[A-Za-z_]\w*)(?=[=\s]|\Z)(?:=(?P<quote>[\"']?)(?P<value>[\w./:,@%+-]*)(?P=quote)(?!\S))?"
+)
+
+
+def exports(lines: str) -> Iterator[tuple[str, str | None, int]]:
+    """Yield the variables that lines of shell export or unset: name, value, and where the value stands in the lines.
+
+    A value that is not a plain word there is not known (None), nor is that of a variable which is only named.
+    """
+    for found in _EXPORTS.finditer(lines):
+        for each in _EXPORTED.finditer(found["words"]):
+            yield each["name"], each["value"], found.start("words") + max(each.start("value"), each.start())
 
 
 def is_launcher(name: str) -> bool:

@@ -73,7 +73,11 @@ _RELEVANT = lazy_pattern(
 _ON_A_CLUSTER = lazy_pattern(
     r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
 )
-_STARTS = lazy_pattern(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s", re.MULTILINE)
+_STARTS = lazy_pattern(
+    r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s"
+    r"|--use-(?:megatron-fsdp|torch-fsdp2|custom-fsdp)\b",
+    re.MULTILINE,
+)
 
 
 def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | None = None) -> bool:
@@ -235,13 +239,17 @@ class HolderFiles:
     """A kind of file that holds scripts, beside YAML. Each file is read by itself, with the scripts that it names.
 
     `starts` is in every file that may start something; `scripts_of` is the function of `embedding_formats` that yields
-    the scripts in it, as `module.name`: the module is loaded for no other file.
+    the scripts in it, as `module.name`: the module is loaded for no other file. A file with `includes` has a part of
+    its scripts, or of their words, in other files.
     """
 
-    def __init__(self, type: FileType, starts: re.Pattern[str], scripts_of: str) -> None:
+    def __init__(
+        self, type: FileType, starts: re.Pattern[str], scripts_of: str, includes: re.Pattern[str] | None = None
+    ) -> None:
         self.type = type
         self._starts = starts
         self._scripts_of = scripts_of
+        self._includes = includes
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every file that has some."""
@@ -249,7 +257,8 @@ class HolderFiles:
         programs = Programs(asked)
 
         def read(path: str, text: str) -> list[Recipe]:
-            if not self._starts.search(text) or not may_start(path, text, asked.relevance):
+            is_whole = self._includes is None or not self._includes.search(text)
+            if is_whole and (not self._starts.search(text) or not may_start(path, text, asked.relevance)):
                 return []
             from mfsdp_lint.readers.embedding_formats.any_job import unfollowed_shell
             from mfsdp_lint.readers.embedding_formats.formats import recipes_of
@@ -286,6 +295,7 @@ HOLDERS = (
         FileType("make", "a Makefile", suffixes=(".mk",), names=("Makefile", "makefile", "GNUmakefile")),
         lazy_pattern(r"^\t|:[^=\n]*;", re.MULTILINE),
         "recipes_of_make.makefile_scripts",
+        includes=lazy_pattern(r"^[ \t]*[-s]?include\s", re.MULTILINE),
     ),
     HolderFiles(
         FileType("just", "a justfile", suffixes=(".just",), names=("justfile", "Justfile")),

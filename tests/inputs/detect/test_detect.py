@@ -52,7 +52,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        modules, scripts = ([name for name in files if name.endswith(kind)] for kind in (".py", ".sh"))
+        modules, scripts = ([name for name in files if name.endswith(kind)] for kind in (".py", (".sh", "job.yaml")))
         return detect([path], options or Options(), modules, scripts)
 
     return look
@@ -462,6 +462,16 @@ def test_a_launch_that_names_its_image_is_nearer_than_its_folder(project: Projec
         "ida/installs.sh": f"IMAGE=nvcr.io/nvidia/nemo:26.04.01\npip install -r requirements.txt\n{RUN}",
     }
     assert by_place(project(files)) == {("ida",): "0.19.0", ("ida/own.sh",): "0.17.1"}
+
+
+@pytest.mark.parametrize(
+    "packages",
+    ["[megatron-core==0.17.1, einops]", "{packages: [einops,megatron-core==0.17.1]}", "\n  - megatron-core==0.17.1"],
+)
+def test_a_job_names_the_packages_of_its_own_environment(project: Project, packages: str) -> None:
+    job = f"entrypoint: {RUN}runtime_env:\n  pip: {packages}\n"
+    files = {".git/HEAD": "", "requirements.txt": "megatron-core==0.19.0\n", "job.yaml": job, "train.sh": RUN}
+    assert by_place(project(files))[("job.yaml",)] == "0.17.1"
 
 
 def test_a_range_of_the_nearest_folder_is_narrowed_by_those_above(project: Project) -> None:

@@ -316,7 +316,7 @@ DECLARED = ("pyproject.toml", "setup.cfg", "setup.py")
 
 _NAME = r"(?P<name>(?:nvidia[-_.])?(?:megatron|transformer|torch)[\w.-]*)"
 _REQUIREMENT = lazy_pattern(
-    rf"""(?:^|["'\s\-=])
+    rf"""(?:^|["'\s\-=\[,])
     {_NAME}\s*(?:\[[^\]]*\])?\s*
     (?:@\s*(?P<url>[^\s"',;]+) | (?P<specifiers>(?:(?:[<>=!~]=?=?|\^)\s*[\w.*+!-]+\s*,?\s*)+))""",
     re.VERBOSE | re.IGNORECASE,

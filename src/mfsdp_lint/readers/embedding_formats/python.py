@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -18,18 +18,19 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import CWD
-from mfsdp_lint.inputs.projects import shown
+from mfsdp_lint.inputs.projects import beside, shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
-from mfsdp_lint.readers.embedding_formats.held_texts import with_holes
-from mfsdp_lint.readers.embedding_formats.remote_calls import Place, given_to_functions, place_of
+from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script, with_holes
+from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
 from mfsdp_lint.readers.python.eval.branches import one_key
+from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -53,6 +54,8 @@ from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Bound,
+    ClassObject,
     DictObject,
     External,
     Frame,
@@ -62,6 +65,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Module,
     Object,
     Option,
+    Partial,
     PartlyKnown,
     PathObject,
     Unknown,
@@ -69,11 +73,12 @@ from mfsdp_lint.readers.python.values.objects import (
     uncertain,
 )
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
-from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
+from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 MENTIONS_LAUNCHER = lazy_pattern(
-    r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|python[\d.]*)\b|sys\.executable|torch\.distributed\."
+    r"\b(?:torchrun|accelerate|deepspeed|srun|sbatch|bash|python[\d.]*)\b|\.(?:sh|sbatch|slurm)\b"
+    r"|sys\.executable|torch\.distributed\."
 )
 
 _DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
@@ -202,9 +207,21 @@ class _Watching(Interpreter):
         self.put(self.path.launches, next(former, self.tick()), command)
 
     def may_start(self, value: object) -> bool:
-        if not isinstance(value, Function) or not value.module.is_own:
+        match value:
+            case Partial(function=function):
+                return self.may_start(function)
+            case Bound(function=function, owner=Instance(cls=ClassObject(node=ast.AST() as called))):
+                pass
+            case Instance(cls=ClassObject(node=ast.AST() as called)):
+                function = special(self, value, "__call__")
+            case Function(node=called):
+                function = value
+            case _:
+                return False
+        if not isinstance(function, Function) or not function.module.is_own:
             return False
-        return _mentions_launcher(self.finder.sources.text_or_none(value.module.path) or "", value.node)
+        # (A method may start what it starts through the others of its class.)
+        return _mentions_launcher(self.finder.sources.text_or_none(function.module.path) or "", called)
 
     def word_not_given(self, number: int) -> Object:
         if number not in self.words:
@@ -349,23 +366,32 @@ def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: In
     """
     if not command.environment.writes.get(MAY_HAVE_CHANGED):
         return held  # it has none but its own
-    text = interp.finder.sources.text_or_none(path) or ""
+    remote = _remote_calls(path, interp.finder.sources.text_or_none(path) or "")
+    if remote is None:
+        return held
     given: dict[str, Variable] = {}
-    for module, node, function in reversed(command.calls):
-        if module.path == path:
-            called = _given_to_functions(path, text)
-            given |= called.get(function.rpartition(".")[2], {})
-            given |= called.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
-    changed = {name: Variable(None) if name in held.variables else each for name, each in given.items()}
+    made: dict[str, Variable] = {}
+    here = [(node, function) for module, node, function in reversed(command.calls) if module.path == path]
+    places = [place_of(node) for node, _ in here if isinstance(node, ast.Call)]
+    for node, function in here:
+        given |= remote.of_function(function.rpartition(".")[2], places)
+        made |= remote.made.get(place_of(node), {}) if isinstance(node, ast.Call) else {}
+    for module, node, _ in reversed(command.handed):
+        given |= remote.of_call(node) if module.path == path and isinstance(node, ast.Call) else {}
+    # What it had changed before the framework starts it gives way to what the framework sets.
+    own = held.variables.keys() if not command.handed else frozenset().union(*(names for *_, names in command.handed))
+    outside = {name for name, each in held.variables.items() if each.unset}
+    changed = {name: Variable(None) if name in own else each for name, each in given.items()}
+    changed |= {name: Variable(None) if name in own - outside else each for name, each in made.items()}
     return replace(held, variables={**held.variables, **changed})
 
 
 @lru_cache(maxsize=16)
-def _given_to_functions(path: str, text: str) -> Mapping[str | Place, dict[str, Variable]]:
+def _remote_calls(path: str, text: str) -> RemoteCalls | None:
     try:
-        return given_to_functions(path, parse(path, text), Lines(text))
+        return RemoteCalls(path, parse(path, text), Lines(text))
     except Unreadable:
-        return {}
+        return None
 
 
 def _by_default(interp: Interpreter, entry: entries.Entry) -> Iterator[tuple[str, Object]]:
@@ -404,14 +430,33 @@ class _PlacedCommand:
         if not known:
             return None
         if command.script is not None:
-            text = self._spelled([(piece,) for piece in self._filled_in(command.script)])
-            return Held(tuple(piece for part in text for piece in part), variables, folder, command.when)
+            text = self._template()
+            if text is None:
+                text = tuple(
+                    piece
+                    for part in self._spelled([(piece,) for piece in self._filled_in(command.script)])
+                    for piece in part
+                )
+            return Held(text, variables, folder, command.when)
         words = tuple(map(self._filled_in, command.words))
         if not words or words[0][0].text == HOLE:
             return None
         words = tuple(self._spelled(words))
         body = None if command.input is None else self._filled_in(command.input)
         return HeldCommand(words, self.place.span, variables, folder, command.when, body)
+
+    def _template(self) -> Text | None:
+        """Return the script that is a template in a file beside this one (with a blank behind its name, a command).
+
+        airflow.apache.org/docs/apache-airflow/stable/core-concepts/operators.html, Jinja Templating
+        """
+        said = self.command.script.value if self.command.templated and self.command.script is not None else None
+        if not isinstance(said, str) or not re.fullmatch(r"[\w./-]+", said):
+            return None
+        sources = self.interp.finder.sources
+        path = beside(self.place.path, said)
+        text = sources.text_or_none(path) if sources.exists(path) else None
+        return None if text is None else template_of_script(of_file(path, text))
 
     def _spelled(self, words: Sequence[Text]) -> Iterator[Text]:
         """Yield words, and parts of a script, at the texts that spell them; what the call puts together is placed at

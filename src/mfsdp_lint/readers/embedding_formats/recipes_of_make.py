@@ -7,6 +7,7 @@ command line of `make` or `just` gives instead is not known: the file's own valu
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -14,7 +15,8 @@ from itertools import islice
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.inputs.projects import beside
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
@@ -27,8 +29,16 @@ _MOST_FILLS = 1_000
 _LONGEST = 200_000
 """Variables that are filled into a text, and its characters then."""
 
+_OTHERS = "*"
+"""A name among the variables of a Makefile which says that it may have others: a file that it includes is not known."""
+
+_NAMES = ("Makefile", "makefile", "GNUmakefile")
+
 _MOST_WAYS = 8
 """Ways to a target that are kept apart."""
+
+INCLUDES = lazy_pattern(r"^[ \t]*[-s]?include\s", re.MULTILINE)
+"""A line of a Makefile that includes other files, whose rules and variables are its own then."""
 
 _LINE = lazy_pattern(r"(?P<line>(?:\\\n|[^\n])*)(?:\n|\Z)")
 _ASSIGNED = lazy_pattern(
@@ -39,8 +49,11 @@ _RULE = lazy_pattern(r"(?P<targets>[^\s:#=][^:#=\n]*):(?!=|:=)(?P<rest>(?:\\\n|[
 _EXPORTS = lazy_pattern(r"\s*(?P<how>un)?export(?P<names>(?:\s+[\w.-]+)*)\s*\Z")
 _CONDITION = lazy_pattern(r"\s*(?P<how>ifeq|ifneq|ifdef|ifndef)\b\s*(?P<rest>.*)", re.DOTALL)
 _TWO = lazy_pattern(r"\((?P<one>[^,]*),(?P<other>.*)\)\s*\Z|[\"'](?P<a>[^\"']*)[\"']\s*[\"'](?P<b>[^\"']*)[\"']\s*\Z")
-_REFERENCE = lazy_pattern(r"\$(?:\$|\((?P<round>(?:[^()]|\([^()]*\))*)\)|\{(?P<curly>[^{}]*)\}|(?P<one>[^\s(){}$]))")
+_INNER = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
+_REFERENCE = lazy_pattern(rf"\$(?:\$|\((?P<round>{_INNER})\)|\{{(?P<curly>[^{{}}]*)\}}|(?P<one>[^\s(){{}}$]))")
 _COMMENT = lazy_pattern(r"(?<!\\)#.*")
+_WILDCARD = lazy_pattern(rf"\$\(wildcard\s+({_INNER})\)")
+_COMMA = lazy_pattern(rf"\({_INNER}\)|\{{[^{{}}]*\}}|(?P<comma>,)")
 _PREFIX = lazy_pattern(r"[@+\s-]*")
 
 
@@ -54,6 +67,7 @@ class _Makefile:
     all_exported: bool = False
     one_shell: bool = False
     rules: list[_Rule] = field(default_factory=list)
+    included: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -72,14 +86,22 @@ class _Rule:
 
 
 def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
-    """Yield the scripts of all recipes, in the order of the file."""
-    made = _Makefile(path)
-    _read(made, path, text, sources, _DEEPEST)
+    """Yield the scripts of all recipes, in the order of the file; of a part of a Makefile (`*.mk`), its own ones with
+    the variables of the Makefile that includes it.
+    """
+    made = _including(path, sources)
+    is_part = made is not None
+    if made is None:
+        made = _Makefile(path)
+        if path.endswith(".mk"):
+            made.variables[_OTHERS] = None  # whoever includes it, or is asked for it, is not seen
+        _read(made, path, text, sources, _DEEPEST)
     for rule in made.rules:
         seen: set[object] = set()
-        for own, exports in _ways_to(made, rule, _DEEPEST) if rule.lines else ():
+        is_asked_for = rule.lines and (not is_part or rule.lines[0][0].path == path)
+        for own, exports in _ways_to(made, rule, _DEEPEST) if is_asked_for else ():
             known = made.variables | own
-            exported = known.keys() if made.all_exported else made.exported | exports
+            exported = known.keys() - {_OTHERS} if made.all_exported else made.exported | exports
             variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
             lines = [_expanded(line, known, rule.target) for line in rule.lines]
             for script in [_joined(lines)] if made.one_shell else lines:
@@ -89,15 +111,29 @@ def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
                     yield Held(script, variables)
 
 
+def _including(path: str, sources: Sources) -> _Makefile | None:
+    """Return the Makefile beside or above a part of one that includes it."""
+    for folder in above(path) if path.endswith(".mk") else ():
+        for name in _NAMES:
+            outer = posixpath.normpath(posixpath.join(folder, name))
+            text = sources.text_or_none(outer) if sources.exists(outer) else None
+            if text is not None and INCLUDES.search(text):
+                made = _Makefile(outer)
+                _read(made, outer, text, sources, _DEEPEST)
+                if posixpath.normpath(path) in made.included:
+                    return made
+    return None
+
+
 def _ways_to(made: _Makefile, rule: _Rule, depth: int) -> Iterator[tuple[dict[str, Text | None], set[str]]]:
     """Yield the variables of a target, and those of them that are exported, each way that `make` leads to it: by
     itself, and for every target that it is a prerequisite of, with the variables of that one (section 6.11).
     """
     yield rule.own, rule.exported
-    for above in made.rules if depth else ():
-        if rule.target in above.prerequisites and above is not rule:
-            for outer, exported in islice(_ways_to(made, above, depth - 1), _MOST_WAYS):
-                outer = {name: each for name, each in outer.items() if name not in above.private}
+    for user in made.rules if depth else ():
+        if rule.target in user.prerequisites and user is not rule:
+            for outer, exported in islice(_ways_to(made, user, depth - 1), _MOST_WAYS):
+                outer = {name: each for name, each in outer.items() if name not in user.private}
                 added = {
                     name: before and (*before, *_mark(before, " "), *rule.added[name])
                     for name, before in outer.items()
@@ -155,9 +191,10 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
                 made.exported.update(names)
                 made.all_exported = made.all_exported or not names
         elif word in ("include", "-include", "sinclude") and depth:
-            for name in said.split()[1:]:
-                inner = beside(path, name)
-                inside = sources.text_or_none(inner) if inner and sources.exists(inner) else None
+            names = said.partition(word)[2]
+            for inner in _included(made, path, names, sources, optional=word != "include" or "$(wildcard" in names):
+                inside = None if inner in made.included else sources.text_or_none(inner)
+                made.included.add(inner)
                 if inside is not None:
                     _read(made, inner, inside, sources, depth - 1)
         elif named := _RULE.match(said):
@@ -182,6 +219,29 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
                         value = _piece(own["value"].rstrip(), path, lines, start)
                         each.added[own["name"]] = (*so_far, *_mark(so_far, " "), value)
                     each.exported |= {own["name"]} if own["export"] else set()
+
+
+def _included(made: _Makefile, path: str, names: str, sources: Sources, *, optional: bool) -> Iterator[str]:
+    """Yield the files that a line of a Makefile includes: names, and patterns, as seen from where `make` runs.
+
+    A folder that is not known (`$(dir $(lastword $(MAKEFILE_LIST)))`) may be that of the file, or one above it.
+    """
+    said = _WILDCARD.sub(r"\1", names)
+    for name in plain(_expanded((_piece(said, path, Lines(said), 0),), made.variables, "")).split():
+        _, hole, inner = name.rpartition(HOLE)
+        pattern = inner.lstrip("/") if hole else name
+        folders = [*above(path), *above(made.path)] if hole else [posixpath.dirname(made.path), posixpath.dirname(path)]
+        found: list[str] = []
+        for folder in folders if pattern else ():
+            at, last = posixpath.split(posixpath.normpath(posixpath.join(folder, pattern)))
+            found = found or [
+                file
+                for each in ([last] if not re.search(r"[*?\[]", last) else disk.Listing(at).matching(last))
+                if sources.exists(file := posixpath.join(at, each))
+            ]
+        yield from found
+        if not found and (hole or not optional):
+            made.variables[_OTHERS] = None
 
 
 def _rule(made: _Makefile, target: str, *, new: bool) -> _Rule:
@@ -241,10 +301,10 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text
     """Fill in the variables; what is not known is a HOLE, and a continued line goes on behind a blank."""
     fills = 0
 
-    def expanded(text: Text, depth: int) -> Text:
-        return filled(text, _REFERENCE, lambda reference, piece: fill(reference, piece, depth))
+    def expanded(text: Text, depth: int, known: Mapping[str, Text | None] = known) -> Text:
+        return filled(text, _REFERENCE, lambda reference, piece: fill(reference, piece, depth, known))
 
-    def fill(reference: re.Match[str], piece: Piece, depth: int) -> Sequence[Piece]:
+    def fill(reference: re.Match[str], piece: Piece, depth: int, known: Mapping[str, Text | None]) -> Sequence[Piece]:
         nonlocal fills
         fills += 1
         place = piece.cut(*reference.span())
@@ -255,16 +315,31 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text
             return (replace(place, text=target),)
         if depth and fills < _MOST_FILLS:
             if name.startswith("strip "):
-                inner = expanded((place.cut(len("$(strip "), len(place.text) - 1),), depth - 1)
+                inner = expanded((place.cut(len("$(strip "), len(place.text) - 1),), depth - 1, known)
                 return [replace(each, text=each.text.replace("\n", " ")) for each in inner]
+            if name.startswith("call "):
+                called, *given = _arguments(place.cut(len("$(call "), len(place.text) - 1))
+                name = plain(expanded((called,), depth - 1, known)).strip()
+                arguments = {str(number): expanded((each,), depth - 1, known) for number, each in enumerate(given, 1)}
+                known = {**known, **dict.fromkeys(map(str, range(len(given) + 1, 10)), ()), **arguments}
             if (value := known.get(name)) is not None:
-                return expanded(value, depth - 1)
-        unset = name not in known and name.isidentifier()
+                return expanded(value, depth - 1, known)
+        unset = name.isidentifier() and name not in known and _OTHERS not in known
         return (replace(place, text=HOLE, option=f"${name}" if unset else ""),)
 
     found = expanded(text, _DEEPEST)
     fits = len(found) <= _MOST_FILLS and sum(len(piece.text) for piece in found) <= _LONGEST
     return found if fits else (replace(text[0], text=HOLE),)
+
+
+def _arguments(text: Piece) -> Iterator[Piece]:
+    """Yield what a function of make is given: the texts between commas."""
+    start = 0
+    for each in _COMMA.finditer(text.text):
+        if each["comma"]:
+            yield text.cut(start, each.start())
+            start = each.end()
+    yield text.cut(start, len(text.text))
 
 
 def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:

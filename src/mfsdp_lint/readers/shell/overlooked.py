@@ -113,6 +113,8 @@ def _reason(script: Script, node: Node, launch: ShellLaunch | None, runner: Scri
         return "no way that is followed leads to this launch"
     if re.fullmatch(r"\w[\w.-]*", name) and not may_start(name) and not _is_message(script, node):
         return f"the launch goes through `{name}`, which is not followed"
+    if name.strip("\"'")[:1] in ("$", HOLE) and _SHARDS.search(script.source(node)):
+        return "the program that this command starts is not known"
     return ""
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container, is_launcher
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
@@ -212,7 +213,7 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
     kept.
     """
     path = interp.path
-    with _aside(interp) as launched:
+    with _aside(interp, call) as launched:
         try:
             result = invoke(interp, value, call)
             if isinstance(result, Coroutine):
@@ -226,10 +227,13 @@ def _starts(interp: Interpreter, value: Object, call: Call) -> bool:
 
 
 @contextmanager
-def _aside(interp: Interpreter) -> Iterator[list[Launch | Command]]:
-    """Take back what is done meanwhile, but for what is launched and started; that is listed afterwards."""
+def _aside(interp: Interpreter, call: Call | None = None) -> Iterator[list[Launch | Command]]:
+    """Take back what is done meanwhile, but for what is launched and started; that is listed afterwards. `call` handed
+    it on.
+    """
     path = interp.path
     mark, before = len(path.journal), {*map(id, path.launches.fields.values())}
+    variables = {name: interp.settle(value) for name, value in path.environment.fields.items()}
     launched: list[Launch | Command] = []
     path.trial += 1
     try:
@@ -244,6 +248,10 @@ def _aside(interp: Interpreter) -> Iterator[list[Launch | Command]]:
         ]
         interp.rollback(mark)
     for each in launched:
+        if isinstance(each, Command) and call is not None:
+            own = each.environment.fields
+            changed = {name for name in variables | own if variables.get(name) != own.get(name)}
+            each = replace(each, handed=(*each.handed, (call.frame.module, call.node, frozenset(changed))))
         interp.put(path.launches, interp.tick(), each)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from mfsdp_lint.readers.command_lines import EXPORT
+from mfsdp_lint.readers.command_lines import exports
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.configurations import class_of, configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
@@ -91,7 +91,7 @@ for _name in _EXECUTORS:
     models(f"nemo_run.{_name}")(_executor(f"nemo_run.{_name}"))
 
 
-def _variables(executor: Object) -> DictObject | None:
+def _variables(interp: Interpreter, executor: Object) -> DictObject | None:
     """Return the variables that an executor gives what it starts; None where they are not known.
 
     The lines of set-up stand behind them in a job of Slurm (nemo_run/core/execution/templates/slurm.sh.j2).
@@ -102,9 +102,10 @@ def _variables(executor: Object) -> DictObject | None:
     lines = executor.fields.get("setup_lines")
     if not isinstance(lines, str):
         return found
-    exports = {each["name"]: each["value"] for each in EXPORT.finditer(lines)}
-    both = DictObject({**found.fields, **exports}, found.born)
-    both.writes = {**found.writes, **dict.fromkeys(exports, executor.writes.get("setup_lines"))}
+    last = {name: value for name, value, _ in exports(lines)}
+    exported = {name: interp.unknown(name) if value is None else value for name, value in last.items()}
+    both = DictObject({**found.fields, **exported}, found.born)
+    both.writes = {**found.writes, **dict.fromkeys(exported, executor.writes.get("setup_lines"))}
     return both
 
 
@@ -126,7 +127,7 @@ def _submit(interp: Interpreter, given: Object, executor: Object, plugins: Objec
 
 
 def _restart(interp: Interpreter, script: Unknown, executor: Object) -> None:
-    variables, own = _variables(executor), script.fields.get("env")
+    variables, own = _variables(interp, executor), script.fields.get("env")
     known = [each for each in (variables, own) if isinstance(each, DictObject)]
     given = DictObject({}, interp.tick())
     for each in known:
@@ -171,7 +172,7 @@ def _launcher(interp: Interpreter, executor: Object) -> list[Said]:
 @contextmanager
 def _set_by(interp: Interpreter, executor: Object) -> Iterator[None]:
     """Set the variables of an executor for what runs meanwhile."""
-    environment, given = interp.path.environment, _variables(executor) or DictObject({}, interp.tick())
+    environment, given = interp.path.environment, _variables(interp, executor) or DictObject({}, interp.tick())
     names = [each for each in given.fields if isinstance(each, str)]
     before = [(name, environment.fields.get(name, MISSING), environment.writes.get(name)) for name in names]
     for name in names:

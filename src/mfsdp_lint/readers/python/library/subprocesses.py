@@ -281,6 +281,8 @@ _HOLDERS: Mapping[str, _Holder] = {
     ),
     # airflow.apache.org/docs/apache-airflow-providers-docker, DockerOperator
     "DockerOperator": _Holder((), script="command", environment="environment", adds=True, templated=True),
+    # airflow.apache.org/docs/apache-airflow-providers-ssh, SSHOperator
+    "SSHOperator": _Holder((), script="command", environment="environment", adds=True, templated=True),
     # github.com/NVIDIA-NeMo/Run, nemo_run/config.py, class Script
     "Script": _Holder(
         ("path", "inline", "args", "env", "entrypoint", "m"),
@@ -422,6 +424,7 @@ for _module, _name in (
     ("airflow.providers.cncf.kubernetes.operators.pod", "KubernetesPodOperator"),
     ("airflow.providers.cncf.kubernetes.operators.kubernetes_pod", "KubernetesPodOperator"),
     ("airflow.providers.docker.operators.docker", "DockerOperator"),
+    ("airflow.providers.ssh.operators.ssh", "SSHOperator"),
     ("nemo_run", "Script"),
     ("nemo_run.config", "Script"),
     ("torchx.specs", "Role"),

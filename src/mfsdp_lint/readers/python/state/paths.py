@@ -35,6 +35,8 @@ class Command:
     started in, None where that is the folder of the evaluated program. `calls` led there, the innermost first.
     `when` is what was decided until then, in words. `input` is the text that it is given to read. With `writes`, it is
     no program but a file that is written: the path, and `script` for its text, or what is added to it (`adds`).
+    `handed` are the calls out of sight that were given what starts it, the innermost first: module, node, and the names
+    of the variables that were changed behind it.
     """
 
     words: Sequence[Said]
@@ -47,6 +49,7 @@ class Command:
     input: Said | None = None
     writes: Object = None
     adds: bool = False
+    handed: tuple[tuple[Any, Any, frozenset[Any]], ...] = ()
 
 
 STEP_LIMIT = 80_000

@@ -71,7 +71,8 @@ def main():
             overrides.append(each)
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     if args.use_megatron_fsdp:
-        config.ddp.use_megatron_fsdp = True
+        # (Upstream writes True. The value of the option is the same, and stands where somebody can change it.)
+        config.ddp.use_megatron_fsdp = args.use_megatron_fsdp
         config.ddp.data_parallel_sharding_strategy = "optim_grads_params"
         config.ddp.keep_fp8_transpose_cache = False
         config.ddp.average_in_collective = False
@@ -79,7 +80,7 @@ def main():
         config.model.gradient_accumulation_fusion = True
         config.checkpoint.load = None
     if args.nccl_ub:
-        config.ddp.nccl_ub = True
+        config.ddp.nccl_ub = args.nccl_ub
         config.ddp.average_in_collective = False
     if args.activation_offload_layers is not None:
         config.model.cpu_offloading = True

@@ -107,7 +107,8 @@ def overridden(config, args, parser, overrides):
     overlaps = config.comm_overlap is not None and config.comm_overlap.overlap_moe_expert_parallel_comm
     config = process_config_with_overrides(config, cli_overrides=overrides or None)
     if args.use_megatron_fsdp:
-        config.ddp.use_megatron_fsdp = True
+        # (Upstream writes True. The value of the option is the same, and stands where somebody can change it.)
+        config.ddp.use_megatron_fsdp = args.use_megatron_fsdp
         config.ddp.data_parallel_sharding_strategy = "optim_grads_params"
         config.ddp.keep_fp8_transpose_cache = False
         config.ddp.average_in_collective = False
@@ -117,7 +118,7 @@ def overridden(config, args, parser, overrides):
             config.comm_overlap.defer_embedding_wgrad_compute = False
         config.checkpoint.load = None
     if args.nccl_ub:
-        config.ddp.nccl_ub = True
+        config.ddp.nccl_ub = args.nccl_ub
         config.ddp.average_in_collective = False
     if config.ddp.use_megatron_fsdp and config.ddp.nccl_ub:
         config.ddp.fsdp_manual_registration = True
