@@ -24,7 +24,7 @@ from mfsdp_lint.inputs.discover import File, FileType, GitIgnored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.versions import Target, UnknownVersion
+from mfsdp_lint.megatron.versions import Target, UnknownVersion, by_places
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import registry
 from mfsdp_lint.readers.overrides import (
@@ -205,10 +205,7 @@ class Question:
 
     @property
     def _by_places(self) -> dict[tuple[str, ...], tuple[Target, ...]]:
-        found: dict[tuple[str, ...], tuple[Target, ...]] = {}
-        for target in self.targets:
-            found[target.places] = (*found.get(target.places, ()), target)
-        return found
+        return by_places(self.targets)
 
     def _places_of(self, path: str) -> tuple[str, ...]:
         """Return the places that a file belongs to: those of the nearest one, else of the rest."""

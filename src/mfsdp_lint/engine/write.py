@@ -129,6 +129,14 @@ def left(blocked: Mapping[str, str], *, tried: bool = True) -> Iterator[str]:
     return (_said(path, reason, tried) for path, reason in sorted(blocked.items()))
 
 
+def patch(texts: Mapping[str, str], sources: Sources) -> bytes:
+    """Return the patch that makes these texts out of those that the sources have."""
+    from mfsdp_lint.fixes.edits import make_patch
+
+    encode, now = sources.encode, sources.text
+    return make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(texts.items()))
+
+
 def write_texts(texts: Mapping[str, str], sources: Sources) -> tuple[str, ...]:
     """Write new texts that belong together, all or none of them. Return a line for each file that was left."""
     failed = _write_group(sorted(texts), texts, sources)
