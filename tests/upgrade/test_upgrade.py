@@ -132,6 +132,22 @@ def test_of_several_imported_names_the_one_that_moved_gets_an_import_of_its_own(
     )
 
 
+def test_one_of_several_names_that_moved_and_is_called_otherwise_is_imported_as_it_is_used(upgrade: Upgrade) -> None:
+    text = """\
+        from megatron.bridge.data.mimo.dataset import Any, MimoDataset
+
+        kind: Any = MimoDataset
+        """
+    assert written(upgrade, "0.4.2", "0.5.1", text) == dedent(
+        """\
+        from megatron.bridge.data.megatron_mimo import MegatronMIMODataset
+        from megatron.bridge.data.mimo.dataset import Any
+
+        kind: Any = MegatronMIMODataset
+        """
+    )
+
+
 def test_a_name_that_others_may_import_from_the_file_keeps_its_name_there(upgrade: Upgrade) -> None:
     text = """\
         from megatron.bridge.recipes.qwen.qwen3 import qwen3_8b_finetune_config

@@ -28,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Print the folder, or remove the cache's own files from it. Raises UsageError."""
     configured = {} if arguments.isolated else read_configuration(arguments.config)
-    options = merge({"cache_dir": arguments.cache_dir}, configured)
-    folder = cache.cache_folder(options)
+    folder = cache.cache_folder(merge({"cache_dir": arguments.cache_dir}, configured))
     if not folder:
         terminal.show(f"no cache: {cache.VARIABLE} is empty\n")
     elif arguments.action == "path":

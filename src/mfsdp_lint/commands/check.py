@@ -132,7 +132,9 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = arguments.color == "always" or (arguments.color == "auto" and not plain)
-        look = ReportLook(color, terminal.columns(), _infos_are_told(options) or arguments.show_info, arguments.quiet)
+        # Who lets infos fail the run, or chose rules by hand, has asked for infos.
+        infos = options.fails_on == "info" or bool(options.select) or arguments.show_info
+        look = ReportLook(color, terminal.columns(), infos, arguments.quiet)
         outcome = tell_findings(outcome, options, look, file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
         from mfsdp_lint.reports.places import unfollowed_in_files
@@ -153,11 +155,6 @@ class ReportLook:
     columns: int
     infos: bool
     quiet: bool
-
-
-def _infos_are_told(options: Options) -> bool:
-    """Tell whether somebody asked for infos: they fail the run, or rules were chosen by hand."""
-    return options.fails_on == "info" or bool(options.select)
 
 
 def tell_findings(outcome: Outcome, options: Options, look: ReportLook, *, file: str | None) -> Outcome:
@@ -327,21 +324,18 @@ def _add_ignores(options: Options, arguments: argparse.Namespace) -> int:
     if options.stdin is not None or options.overrides or options.fix or options.fix_only or options.since:
         raise UsageError("--add-ignore writes comments for files as they are; use it by itself")
     from mfsdp_lint.engine import ignore
-    from mfsdp_lint.fixes.edits import make_patch
+    from mfsdp_lint.engine.write import patch
     from mfsdp_lint.inputs.sources import Unreadable
     from mfsdp_lint.inputs.writing import replace_file
 
     found = ignore.ignored(ignore.chosen(options, arguments.add_ignore), arguments.reason)
-    encode, now = found.sources.encode, found.sources.text
     left = list(found.left)
     if options.diff:
-        terminal.data(
-            make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in found.texts.items())
-        )
+        terminal.data(patch(found.texts, found.sources))
     else:
         for path, text in found.texts.items():
             try:
-                replace_file(path, encode(path, text), partial(found.sources.still_on_disk, path))
+                replace_file(path, found.sources.encode(path, text), partial(found.sources.still_on_disk, path))
             except (OSError, Unreadable) as error:
                 left.append(f"{path}: not written: {error}")
         silenced = f"{count(found.number, 'finding')} silenced in {count(len(found.texts), 'file')}"

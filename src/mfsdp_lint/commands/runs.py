@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import OptionList, add_output, add_what_is_read, print_json, read_asked, tell
-from mfsdp_lint.core.recipe import LaunchCommand, Recipe, Unfollowed
+from mfsdp_lint.core.recipe import LaunchCommand, Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
 from mfsdp_lint.megatron.versions import Target
@@ -46,8 +46,8 @@ def main(arguments: argparse.Namespace) -> int:
     # Several files may start the same script.
     missed = list({(each.point, each.message): each for each in found.unfollowed if each.kind == "launch"}.values())
     if arguments.output_format == "json":
-        document = {"target": target_document(asked.target), "runs": runs}
-        print_json({**document, "not_followed": [_missed_document(each) for each in missed]})
+        not_followed = [{"path": each.point.path, "line": each.point.line, "message": each.message} for each in missed]
+        print_json({"target": target_document(asked.target), "runs": runs, "not_followed": not_followed})
     else:
         lines = [printable(_line(run)) for run in runs]
         lines += [printable(f"{each.point.path}:{each.point.line}: not followed: {each.message}") for each in missed]
@@ -82,10 +82,6 @@ def _by_name(words: Sequence[str]) -> list[str]:
     for name, equals, value in (word.partition("=") for word in words):
         found.setdefault(name + equals, {})[value] = None
     return [name + "|".join(values) for name, values in found.items()]
-
-
-def _missed_document(missed: Unfollowed) -> dict[str, Any]:
-    return {"path": missed.point.path, "line": missed.point.line, "message": missed.message}
 
 
 def _document(recipe: Recipe, command: LaunchCommand, target: Target) -> dict[str, Any]:

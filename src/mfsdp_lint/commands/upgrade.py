@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mfsdp_lint import terminal
-from mfsdp_lint.commands.arguments import OptionList, add_output, needs_jinja, options_from, tell
+from mfsdp_lint.commands.arguments import OptionList, add_output, needs_jinja, options_from, tell, write
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 
@@ -63,7 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
     options = replace(options_from({**vars(arguments), "output_format": None}), fix=False)
     from mfsdp_lint import process
     from mfsdp_lint.engine.write import left as left_lines
-    from mfsdp_lint.engine.write import not_writable, write_texts
+    from mfsdp_lint.engine.write import not_writable, patch, write_texts
     from mfsdp_lint.upgrade.run import upgrade
 
     with process.progress_shown():
@@ -72,26 +72,17 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.write and not left:
         left = write_texts(found.texts, found.sources)
     if arguments.diff:
-        from mfsdp_lint.fixes.edits import make_patch
-
-        encode, now = found.sources.encode, found.sources.text
-        terminal.data(
-            make_patch(
-                (path, encode(path, now(path)), encode(path, text)) for path, text in sorted(found.texts.items())
-            )
-        )
+        terminal.data(patch(found.texts, found.sources))
     elif arguments.output_format == "json":
         import json
 
-        from mfsdp_lint.commands.arguments import write as print_to
         from mfsdp_lint.upgrade.report import document
 
-        print_to([json.dumps(document(found), indent=2), "\n"], arguments.output_file)
+        write([json.dumps(document(found), indent=2), "\n"], arguments.output_file)
     elif arguments.output_format == "html":
-        from mfsdp_lint.commands.arguments import write as print_to
         from mfsdp_lint.upgrade.page import render_page
 
-        print_to([render_page(found), "\n"], arguments.output_file)
+        write([render_page(found), "\n"], arguments.output_file)
     else:
         from mfsdp_lint.reports.wording import folded
         from mfsdp_lint.upgrade.report import render

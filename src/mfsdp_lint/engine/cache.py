@@ -149,18 +149,16 @@ def run(options: Options) -> Outcome:
         return run_anew(options)
     there = os.path.join(folder, f"{_hash(*_tool())}.index")
     with index.kept(partial(_content, there), partial(_put, there)):
-        return run_anew(options) if options.stdin is not None else _run_and_keep(options, folder, place, run_anew)
+        return run_anew(options) if options.stdin is not None else _run_and_keep(options, folder, place)
 
 
-def _run_and_keep(
-    options: Options, folder: str, place: str | None, run_anew: Callable[[Options, Recall], Outcome]
-) -> Outcome:
+def _run_and_keep(options: Options, folder: str, place: str | None) -> Outcome:
     """Run the linter with the memory of an earlier run, and keep the memory of this one, and at a place the outcome.
 
     What was asked of files that this run has changed is of no use to others.
     """
     places = [os.path.join(folder, f"{key}.memory") for key in _keys_of_memories(options)]
-    outcome, record, recall = _remembering(options, partial(_memory, places), partial(_put, places[0]), None, run_anew)
+    outcome, record, recall = _remembering(options, partial(_memory, places), partial(_put, places[0]))
     if record.complete:
         if place is not None and outcome.is_lasting:
             _save(place, outcome, record)
@@ -184,12 +182,10 @@ class ProcessMemory:
 
 def run_again(options: Options, memory: ProcessMemory) -> Outcome:
     """Run the linter with the memory of an earlier run of this process; keep that of this one. Raises UsageError."""
-    from mfsdp_lint.engine.run import run as run_anew
-
     key = _key(replace(options, stdin=None, unsaved=()))
     if memory.key != key:
         memory.key, memory.content, memory.sources = key, None, None
-    outcome, record, recall = _remembering(options, lambda: memory.content, memory.keep, memory.sources, run_anew)
+    outcome, record, recall = _remembering(options, lambda: memory.content, memory.keep, memory.sources)
     memory.content, memory.sources = None, recall.sources
     if record.complete:
         recall.keep()
@@ -200,17 +196,16 @@ def _remembering(
     options: Options,
     load: Callable[[], bytes | None],
     save: Callable[[bytes], None],
-    sources: Sources | None,
-    run_anew: Callable[[Options, Recall], Outcome],
+    sources: Sources | None = None,
 ) -> tuple[Outcome, disk.Record, Recall]:
     """Run the linter with the memory of an earlier run; return the outcome, its looks, and the memory of this one."""
     from mfsdp_lint.engine.recall import Recall
 
     theirs = bool(options.extend_rules)
     try:
-        return _recorded(run_anew, options, Recall(load, save, theirs, sources))
+        return _recorded(options, Recall(load, save, theirs, sources))
     except NotKept:
-        return _recorded(run_anew, options, Recall(lambda: None, save, theirs))
+        return _recorded(options, Recall(lambda: None, save, theirs))
 
 
 def _memory(places: Sequence[str]) -> bytes | None:
@@ -235,10 +230,10 @@ def _largest_like(place: str) -> bytes | None:
     return None
 
 
-def _recorded(
-    run_anew: Callable[[Options, Recall], Outcome], options: Options, recall: Recall
-) -> tuple[Outcome, disk.Record, Recall]:
+def _recorded(options: Options, recall: Recall) -> tuple[Outcome, disk.Record, Recall]:
     """Run the linter, and record every look that it takes."""
+    from mfsdp_lint.engine.run import run as run_anew
+
     with disk.recorded() as record:
         for folder in options.extend_rules:
             _look_at_rules(folder)

@@ -8,7 +8,7 @@ from mfsdp_lint.core.recipe import Callers, Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.engine.judge import Judgement, Linter
-from mfsdp_lint.engine.read import Question, question
+from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.apply import Fixed
@@ -46,7 +46,7 @@ def enable(options: Options, asked: EnableOptions) -> Enabling | tuple[Problem, 
     if problems:
         return problems
     recipes = _asked_for(judgement.recipes, address)
-    return _Attempt(asking, judge, judgement, recipes, asked).run()
+    return _Attempt(judge, judgement, recipes, asked).run()
 
 
 def _asked_for(recipes: Sequence[Recipe], address: str) -> tuple[Recipe, ...]:
@@ -68,16 +68,15 @@ def _asked_for(recipes: Sequence[Recipe], address: str) -> tuple[Recipe, ...]:
 class _Attempt:
     """An attempt at one recipe, in every reading, and the project around it."""
 
-    question: Question
     judge: Linter
     judgement: Judgement
     recipes: tuple[Recipe, ...]
     asked: EnableOptions
 
     def run(self) -> Enabling:
-        recipe, sources = self.recipes[0], self.judgement.sources
-        result = Enabling(recipe, self.question.targets, sources, switches=switches_of(recipe))
-        if not all(guide().knows(self._site(target)) for target in self.question.targets):
+        recipe, targets = self.recipes[0], self.judge.question.targets
+        result = Enabling(recipe, targets, self.judgement.sources, switches=switches_of(recipe))
+        if not all(guide().knows(self._site(target)) for target in targets):
             return replace(result, reasons=("there is no Megatron-FSDP in these versions",))
         repair = Repair(self.judgement, self.judge, ())
         before = repair.judged(self.judgement, unsafe=True)

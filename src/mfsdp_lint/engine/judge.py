@@ -362,39 +362,40 @@ def beside(targets: Iterable[Target], some: Iterable[Target]) -> list[Target]:
 
 def raising_findings(unfollowed: Mapping[Target, Iterable[Unfollowed]]) -> list[Finding]:
     """Report code that surely raises, for the versions where it does; each place and exception once."""
-    where: dict[tuple[Span, str], list[Target]] = {}
-    first: dict[tuple[Span, str], list[Unfollowed]] = {}
+    by_place: dict[tuple[Span, str], list[tuple[Target, Unfollowed]]] = {}
     for target, every in unfollowed.items():
         for each in every:
             if each.certain:
-                where.setdefault((each.point, each.message), []).append(target)
-                first.setdefault((each.point, each.message), []).append(each)
-    found = []
-    for key, targets in where.items():
-        asked = len(beside(unfollowed, targets))
-        one, everywhere = first[key][0], len(set(targets)) == asked
-        versions = () if asked == 1 else in_order(target.name for target in targets)
-        names = dict.fromkeys(each.name for each in first[key])
-        found.append(
-            Finding(
-                code=RAISES,
-                name="raises-at-start-up",
-                severity="error",
-                stage="startup",
-                message=one.message
-                + (f"; did you mean {one.nearest}?" if one.nearest else "")
-                + ("" if everywhere else f" (holds for {named_versions(versions)})"),
-                span=one.point,
-                consequence=f"{one.name} ends with this exception, and configures nothing",
-                raises=one.message.removeprefix(f"{one.error}: "),
-                versions=versions,
-                enforced_by="nobody",
-                recipes=tuple(AffectedRecipe(name, "error") for name in names),
-                fingerprint=fingerprint(RAISES, one.path, one.qualified_name, one.message),
-                content_fingerprint=fingerprint(RAISES, one.qualified_name, one.message),
-            )
-        )
-    return found
+                by_place.setdefault((each.point, each.message), []).append((target, each))
+    return [_raising_finding(each, unfollowed) for each in by_place.values()]
+
+
+def _raising_finding(every: Sequence[tuple[Target, Unfollowed]], asked: Iterable[Target]) -> Finding:
+    _, first = every[0]
+    versions, where = _holding(every, asked)
+    return Finding(
+        code=RAISES,
+        name="raises-at-start-up",
+        severity="error",
+        stage="startup",
+        message=f"{first.message}{f'; did you mean {first.nearest}?' if first.nearest else ''}{where}",
+        span=first.point,
+        consequence=f"{first.name} ends with this exception, and configures nothing",
+        raises=first.message.removeprefix(f"{first.error}: "),
+        versions=versions,
+        enforced_by="nobody",
+        recipes=tuple(AffectedRecipe(name, "error") for name in dict.fromkeys(each.name for _, each in every)),
+        fingerprint=fingerprint(RAISES, first.path, first.qualified_name, first.message),
+        content_fingerprint=fingerprint(RAISES, first.qualified_name, first.message),
+    )
+
+
+def _holding(found: Iterable[tuple[Target, object]], asked: Iterable[Target]) -> tuple[tuple[str, ...], str]:
+    """Return the versions for which something holds, of several that are asked for, and how a message says them."""
+    targets = {target for target, _ in found}
+    there = beside(asked, targets)
+    versions = () if len(there) == 1 else in_order(target.name for target in targets)
+    return versions, "" if len(targets) == len(there) else f" (holds for {named_versions(versions)})"
 
 
 _WHETHER = {
@@ -412,14 +413,11 @@ def undecided_findings(
     for target, every in undecided.items():
         for each in every:
             by_obstacle.setdefault((each.obstacle, each.path), []).append((target, each))
-    return [
-        _undecided_finding(each, is_linted, len(beside(undecided, (target for target, _ in each))), sources)
-        for each in by_obstacle.values()
-    ]
+    return [_undecided_finding(each, undecided, is_linted, sources) for each in by_obstacle.values()]
 
 
 def _undecided_finding(
-    every: Sequence[tuple[Target, Undecided]], is_linted: IsLinted, asked: int, sources: Sources
+    every: Sequence[tuple[Target, Undecided]], asked: Iterable[Target], is_linted: IsLinted, sources: Sources
 ) -> Finding:
     from mfsdp_lint.reports.places import line_in_file
 
@@ -429,8 +427,7 @@ def _undecided_finding(
     others = max(each.others for _, each in every)
     also = f", and {count(others, 'other setting')}," if others else ""
     line = line_in_file(obstacle.span.path, obstacle.span.line, sources)
-    targets = {target for target, _ in every}
-    versions = () if asked == 1 else in_order(target.name for target in targets)
+    versions, where = _holding(every, asked)
     codes = dict.fromkeys(code for _, each in every for code in each.codes)
     return Finding(
         code=UNDECIDED,
@@ -438,8 +435,7 @@ def _undecided_finding(
         severity="info",
         stage="never",
         message=f"{what}{also} could not be decided: {obstacle.reason(line)}; "
-        f"`--set {first.path}={_as_option(first.value)}` judges it so"
-        + ("" if len(targets) == asked else f" (holds for {named_versions(versions)})"),
+        f"`--set {first.path}={_as_option(first.value)}` judges it so{where}",
         span=obstacle.span if is_linted(obstacle.span.path) else Span(recipe.path, recipe.line, 1, recipe.line, 1),
         consequence=f"{', '.join(codes)} may fire, and cannot be told",
         versions=versions,

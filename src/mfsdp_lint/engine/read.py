@@ -1,11 +1,7 @@
 """Reading of files and addresses: the question says which, and recipes result, under the overrides.
 
-Judging and asking begin here.
-
-Switches of the environment: what a recipe comes to when whoever starts it sets a variable that turns FSDP on.
-
-A recipe that asks for a variable which nobody gives is read once more with each value that may be meant, until one
-turns FSDP on that is off without it. That is kept beside the recipe, as what a parameter exposes.
+A recipe that asks for a variable of the environment which nobody gives is read once more with each value that may be
+meant, until one turns FSDP on that is off without it. Those variants are kept beside the recipe, as a parameter's are.
 """
 
 from __future__ import annotations
@@ -28,7 +24,7 @@ from mfsdp_lint.inputs.discover import File, FileType, GitIgnored, is_excluded
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.versions import Target, UnknownVersion
+from mfsdp_lint.megatron.versions import Target, UnknownVersion, by_places
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import registry
 from mfsdp_lint.readers.overrides import (
@@ -52,7 +48,7 @@ _ON = Known(True)
 _MOST_VALUES = 8
 
 Again = Callable[[SettingOverride, Sequence[Recipe]], Iterable[Recipe]]
-"""A variable with its value, and some recipes → what they come to with it."""
+"""Reads some recipes again, with a value for a variable of the environment."""
 
 
 def with_switches(recipes: Sequence[Recipe], again: Again) -> list[Recipe]:
@@ -209,10 +205,7 @@ class Question:
 
     @property
     def _by_places(self) -> dict[tuple[str, ...], tuple[Target, ...]]:
-        found: dict[tuple[str, ...], tuple[Target, ...]] = {}
-        for target in self.targets:
-            found[target.places] = (*found.get(target.places, ()), target)
-        return found
+        return by_places(self.targets)
 
     def _places_of(self, path: str) -> tuple[str, ...]:
         """Return the places that a file belongs to: those of the nearest one, else of the rest."""

@@ -264,15 +264,12 @@ def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
         return _Done()
     from mfsdp_lint.engine import write
     from mfsdp_lint.fixes.apply import applied
-    from mfsdp_lint.fixes.edits import make_patch
 
     fixed, tidy, blocked = _planned(judgement, this, faults)
-    encode, now = judgement.sources.encode, judgement.sources.text
-    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(tidy.texts.items()))
     return _Done(
         (*map(applied, fixed.fixed), *tidy.fixes),
         left=tuple(write.left(blocked, tried=False)),
-        patch=make_patch(changed),
+        patch=write.patch(tidy.texts, judgement.sources),
         tried=_tried(fixed),
     )
 

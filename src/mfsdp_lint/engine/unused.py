@@ -58,7 +58,8 @@ class _Asked:
         if not rules:
             return f"there is no rule {code}"
         run = {rule.code for rule in self.judge.rules}
-        if self._is_assumed() or not run.issuperset(rule.code for rule in rules):
+        is_assumed = self.judge.question.targets_at(self.comment.span.path)[0].assumed
+        if is_assumed or not run.issuperset(rule.code for rule in rules):
             return ""
         asked: set[str] = set()
         for views in self._views():
@@ -68,10 +69,6 @@ class _Asked:
                 if rule.at(views.site.target, views.site.front_end):
                     asked.add(rule.code)
         return f"{code} is not found here" if asked.issuperset(rule.code for rule in rules) else ""
-
-    def _is_assumed(self) -> bool:
-        """Tell whether nothing names the versions that the comment's file is judged against."""
-        return self.judge.question.targets_at(self.comment.span.path)[0].assumed
 
     def _views(self) -> Iterator[SettingsViews]:
         """Yield the views of all variants that take something from the lines that the comment covers."""
@@ -154,14 +151,10 @@ def tidied(
     from mfsdp_lint.fixes.edits import apply_all
 
     now = judge(judgement.sources.with_texts(texts), judgement) if texts else judgement
-    idle = [each for each in unused_suppressions(now, judge, rules, paths) if not _is_silenced(each, judge)]
-    idle = [each for each in idle if each.fix and each.span.path not in without]
+    found = unused_suppressions(now, judge, rules, paths)
+    idle = [each for each in found if each.fix and each.span.path not in without]
+    idle = [each for each in idle if judge.silenced.mark([each])[0].suppressed is None]
     edits = [edit for finding in idle if finding.fix for edit in finding.fix.edits]
     before = {edit.span.path: now.sources.text(edit.span.path) for edit in edits}
     done = tuple(Applied(each.code, "safe", each.span, (f"the comment {each.message}",)) for each in idle)
     return Tidied({**texts, **apply_all(before, edits)}, done)
-
-
-def _is_silenced(finding: Finding, judge: Linter) -> bool:
-    (marked,) = judge.silenced.mark([finding])
-    return marked.suppressed is not None

@@ -1,4 +1,4 @@
-"""Write what fixes came to: every file whole, fixes that span files together, and nobody's own change lost."""
+"""Write the fixed files: each whole, those that one fix changes together, and nobody's own change lost."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def write(fixed: Fixed, sources: Sources, faults: Faults | None = None) -> Writt
         if failed is None:
             texts |= {path: fixed.texts[path] for path in group}
             continue
-        left.append(_said(*failed))
-        left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
+        left += _left_of(group, *failed)
     on_disk = tuple(proved for proved in fixed.fixed if _paths(proved) <= texts.keys())
     removed = {proved.request.key: proved.request.stops for proved in on_disk if proved.request.key in fixed.asked}
     return Written(texts, on_disk, len(removed), sum(removed.values()), tuple(left))
@@ -130,12 +129,21 @@ def left(blocked: Mapping[str, str], *, tried: bool = True) -> Iterator[str]:
     return (_said(path, reason, tried) for path, reason in sorted(blocked.items()))
 
 
+def patch(texts: Mapping[str, str], sources: Sources) -> bytes:
+    """Return the patch that makes these texts out of those that the sources have."""
+    from mfsdp_lint.fixes.edits import make_patch
+
+    encode, now = sources.encode, sources.text
+    return make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(texts.items()))
+
+
 def write_texts(texts: Mapping[str, str], sources: Sources) -> tuple[str, ...]:
     """Write new texts that belong together, all or none of them. Return a line for each file that was left."""
     failed = _write_group(sorted(texts), texts, sources)
-    if failed is None:
-        return ()
-    others = (
-        _said(path, f"what it needs in {failed[0]} was not written") for path in sorted(texts) if path != failed[0]
-    )
-    return (_said(*failed), *others)
+    return () if failed is None else tuple(_left_of(sorted(texts), *failed))
+
+
+def _left_of(group: Iterable[str], failed: str, reason: str) -> Iterator[str]:
+    """Say of each file of a group why it is not written: one of them could not be."""
+    yield _said(failed, reason)
+    yield from (_said(path, f"what it needs in {failed} was not written") for path in group if path != failed)

@@ -423,14 +423,12 @@ def _settled(status: os.stat_result) -> Stamp | None:
 
 
 def _keep(how: How, path: str, showed: str, detail: str = "", by: str = _NOTHING) -> None:
-    if _record is not None and (how, path, detail) not in _record.looks:
-        _note(by, Look(how, path, showed, detail))
-
-
-def _note(by: str, look: Look) -> None:
-    record = _record
+    record, key = _record, (how, path, detail)
+    if record is None or key in record.looks:
+        return
+    look = by, Look(how, path, showed, detail)
     while record is not None:
-        record.looks.setdefault((look.how, look.path, look.detail), (by, look))
+        record.looks.setdefault(key, look)
         record = record.outer
 
 

@@ -87,7 +87,8 @@ def above(path: str) -> list[str]:
     Where nothing marks a root, they are those that the path names.
     """
     folder = posixpath.dirname(path)
-    top = _repository(os.path.abspath(folder))
+    root = repository_above(os.path.abspath(folder))
+    top = root if is_project(root) else None
     found = [folder]
     while os.path.abspath(found[-1]) != top:
         parent = _parent(found[-1])
@@ -103,8 +104,3 @@ def _parent(folder: str) -> str | None:
         return posixpath.normpath(posixpath.join(folder, ".."))
     parent = posixpath.dirname(folder)
     return None if parent == folder else parent
-
-
-def _repository(folder: str) -> str | None:
-    top = repository_above(folder)
-    return top if is_project(top) else None

@@ -17,9 +17,8 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.layers import BUILDERS, LAYER_FUNCTIONS, MULTIMODAL, Beside, Layers
 from mfsdp_lint.megatron.versions import Target, parse_range
-from mfsdp_lint.memory.diffusion import WAN_LAYER, WanShape
 from mfsdp_lint.memory.facts import NotModelled, RankGroups, SettingFacts
-from mfsdp_lint.memory.layers import Layer, ModelShape, Part, Split, Tensor
+from mfsdp_lint.memory.layers import WAN_LAYER, Layer, ModelShape, Part, Split, Tensor, WanShape
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import shipped
 

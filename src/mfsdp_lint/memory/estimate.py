@@ -6,7 +6,7 @@ of the formulas are lines of megatron-core, as each supported Megatron-Bridge re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -33,7 +33,6 @@ from mfsdp_lint.memory.facts import (
     wrapping_of,
     wrappings,
 )
-from mfsdp_lint.memory.gathered import gathered
 
 GIB = 2**30
 
@@ -74,20 +73,19 @@ class Footprint:
     @property
     def total(self) -> Amount:
         """All four; not known where one of them is not."""
-        parts = [amount.bytes for _, amount in self.amounts]
-        known = [each for each in parts if each is not None]
-        if len(known) == len(parts):
-            return Amount(sum(known))
-        return Amount(None, why="; ".join(dict.fromkeys(amount.why for _, amount in self.amounts if amount.why)))
+        return _sum([amount for _, amount in self.amounts])
 
     @property
     def needed(self) -> Amount:
         """Model state, what is gathered, and activations; not known where one of them is not."""
-        parts = (self.total, self.gathered, self.activations)
-        known = [each.bytes for each in parts if each.bytes is not None]
-        if len(known) == len(parts):
-            return Amount(sum(known))
-        return Amount(None, why="; ".join(dict.fromkeys(each.why for each in parts if each.why)))
+        return _sum((self.total, self.gathered, self.activations))
+
+
+def _sum(parts: Sequence[Amount]) -> Amount:
+    known = [each.bytes for each in parts if each.bytes is not None]
+    if len(known) == len(parts):
+        return Amount(sum(known))
+    return Amount(None, why="; ".join(dict.fromkeys(each.why for each in parts if each.why)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +223,9 @@ def _of(
     return Memory(ranks, dense, experts, count, "", tuple(footprints), sources, left_out, own_why)
 
 
+_UNITS = 2
+"""The units that FSDP has gathered at once: the one at work, and the next one."""
+
 _OFFLOADED = ("model.cpu_offloading_weights", "optimizer.offload_optimizer_states")
 """Switches that take weights or states off the device for a part of the step."""
 
@@ -280,10 +281,25 @@ class WrappedModel:
         return Footprint(self.wrapping.key, self.wrapping.label, runs, amounts, self._gathered())
 
     def _gathered(self) -> Amount:
+        """Return what FSDP gathers for a while: the weights at work, and their gradients before they are reduced.
+
+        Facts of megatron-core 0.16.1. Megatron-FSDP with optim_grads_params makes a unit of every transformer layer
+        (distributed/fsdp/mcore_fsdp_adapter.py:96); two are gathered at once: the one at work and the next one, which
+        fsdp_double_buffer keeps two buffers for (megatron_fsdp.py:384, param_and_grad_buffer.py:661). Weights in no
+        layer are gathered as well (megatron_fsdp.py:692). torch FSDP2 makes units of layers, the embedding and the
+        output layer (distributed/torch_fully_sharded_data_parallel.py:60).
+        """
+        if "parameters" not in self.wrapping.sharded or self.wrapping.kind not in (MEGATRON, TORCH):
+            return Amount(0, "none")
+        layer, loose = self.count.layer, self.count.loose
+        if layer is None or loose is None:
+            return Amount(None, why="what is gathered: the size of a layer is not known")
         try:
-            return Amount(*gathered(self.wrapping, self.count, self.precision))
+            weight, gradient = self.precision.parameters(), self.precision.gradients()
         except NotModelled as reason:
             return Amount(None, why=f"what is gathered: {reason}")
+        formula = f"({weight} + {gradient}) B × {_UNITS} × {layer:,} + {weight} B × {loose:,}"
+        return Amount(_UNITS * layer * (weight + gradient) + loose * weight, formula)
 
     def _part(
         self, part: str, bytes_of: Callable[[], tuple[int, ...]], share: Callable[[], float] = lambda: 1.0

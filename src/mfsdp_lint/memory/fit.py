@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import With
-from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.memory.estimate import GIB, Answer, Fit, Footprint, Limit, Memory, MemoryOf, Proposal
-from mfsdp_lint.memory.facts import STRATEGIES
+from mfsdp_lint.memory.facts import STRATEGIES, SettingFacts
 
 _CLOSE = 0.9
 """The part of the memory from which on what is not counted may decide."""
@@ -106,11 +106,10 @@ def _divides(recipe: Recipe, ranks: int | None) -> bool:
     transformer/moe/moe_layer.py:75, num_microbatches_calculator.py:479; megatron/training/arguments.py:818). Whether
     layers divide among stages is asked where they are counted.
     """
-    settings = recipe.variants[0].settings
+    known = SettingFacts(recipe.variants[0].settings).known
 
     def size(path: str) -> int:
-        value = settings.value(path)
-        number = value.value if isinstance(value, Known) else None
+        number = known(path)
         return number if isinstance(number, int) and number > 0 else 1
 
     tensor, context = size("model.tensor_model_parallel_size"), size("model.context_parallel_size")
@@ -121,17 +120,12 @@ def _divides(recipe: Recipe, ranks: int | None) -> bool:
         ("model.seq_length", 2 * context if context > 1 else 1),
         ("train.global_batch_size", max(replicas, 1) * size("train.micro_batch_size")),
     )
-    return all(size(path) % by == 0 for path, by in asked if isinstance(settings.value(path), Known) and size(path) > 1)
+    return all(size(path) % by == 0 for path, by in asked if size(path) > 1)
 
 
 def _changes(recipe: Recipe) -> Iterator[dict[str, Plain]]:
     """Yield changes of a recipe's settings, the cheapest kind first."""
-    settings = recipe.variants[0].settings
-
-    def known(path: str) -> Plain:
-        value = settings.value(path)
-        return value.value if isinstance(value, Known) else None
-
+    known = SettingFacts(recipe.variants[0].settings).known
     strategy = known("ddp.data_parallel_sharding_strategy")
     if known("ddp.use_megatron_fsdp") and strategy in STRATEGIES:
         for stronger in STRATEGIES[STRATEGIES.index(str(strategy)) + 1 :]:

@@ -11,7 +11,7 @@ from mfsdp_lint.core.finding import SEVERITIES, Finding, Safety, Severity
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.megatron.versions import Target, is_known, numbers
+from mfsdp_lint.megatron.versions import Target, by_places, is_known, numbers
 from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.reports.wording import count, printable
 from mfsdp_lint.rules.about_files import UNDECIDED
@@ -134,12 +134,9 @@ def judged_against(targets: Sequence[Target]) -> str:
 
     Versions that hold in some places alone follow with these: `people/ida against megatron-core 0.18.2 (…)`.
     """
-    by_places: dict[tuple[str, ...], list[Target]] = defaultdict(list)
-    for target in targets:
-        by_places[target.places].append(target)
-    first, *others = by_places.items()
+    (_, first), *others = by_places(targets).items()
     nearer = (f"{_named(places)} against {_versions(each)}" for places, each in others)
-    return "; ".join((f"judged against {_versions(first[1])}", *nearer))
+    return "; ".join((f"judged against {_versions(first)}", *nearer))
 
 
 _MOST_PLACES = 3

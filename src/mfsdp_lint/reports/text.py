@@ -14,7 +14,7 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.summary import RecipeState, Summary, summary_line
-from mfsdp_lint.reports.wording import aligned, clipped, count, folded, printable, remarks, shorten, width
+from mfsdp_lint.reports.wording import COLOR, aligned, clipped, count, folded, printable, remarks, shorten, width
 
 # -- a line each ---------------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class _Page:
 
     def folded(self, row: str) -> list[str]:
         """Break a row of text where the terminal ends; source lines are cut where they are shown."""
-        plain = _PAINT.sub("", row)
+        plain = COLOR.sub("", row)
         if _BESIDE.match(plain):
             return [row]
         mark = re.match(r" *(?:=|-->) ", plain)
@@ -273,8 +273,6 @@ _LONGEST = 160
 
 _SHORTEST = 20
 """Characters that are shown however narrow the terminal is."""
-
-_PAINT = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 _BESIDE = lazy_pattern(r" *(?:\d+|\.\.\.)? \|")
 

@@ -47,7 +47,7 @@ def folded(text: str, columns: int, indent: str = "") -> list[str]:
     lead = text[: len(text) - len(text.lstrip(" "))]
     line, room = lead, len(lead)
     for word in text[len(lead) :].split(" "):
-        wide = width(_COLOR.sub("", word))
+        wide = width(COLOR.sub("", word))
         if line.strip() and room + 1 + wide > columns:
             lines.append(line.rstrip())
             line, room = indent, len(indent)
@@ -57,7 +57,7 @@ def folded(text: str, columns: int, indent: str = "") -> list[str]:
     return [*lines, line.rstrip()]
 
 
-_COLOR = lazy_pattern(r"\x1b\[[0-9;]*m")
+COLOR = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int = 0) -> Iterator[str]:

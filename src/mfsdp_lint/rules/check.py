@@ -371,16 +371,12 @@ def _primary(hit: RuleMatch, writes: _Writes, is_linted: IsLinted) -> Primary:
         # Each is right in some other recipe: what is written last brings them together.
         known = {path for path, _, _ in shared}
         both = [found for found in blamed if found[1].how != "default" and found[0] not in known]
-        enabling = sorted([*enabling, *both], key=_latest_first) if both else enabling
+        enabling = sorted([*enabling, *both], key=lambda found: -found[1].order) if both else enabling
     anyhow = [found for found in blamed if found[1].how != "default"]
     for path, origin, places in (*written, *again, *alone, *enabling, *bad, *shared, *anyhow):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
-
-
-def _latest_first(found: DecidingWrite) -> int:
-    return -found[1].order
 
 
 def _unshared(

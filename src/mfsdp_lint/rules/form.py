@@ -261,7 +261,6 @@ CODE = lazy_pattern(r"[A-Z]+\d{3}")
 NAME = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*")
 EVIDENCE = lazy_pattern(r"(bridge|megatron-lm) (\S+):(\d+)")
 _EVIDENCED = lazy_pattern(r"(?:core )?(\S+)")
-_GROUP = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> Terms:
@@ -341,7 +340,7 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         unconfirmed=confirming.unconfirmed,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         preview=fields.flag("preview"),
-        groups=fields.texts("groups", _GROUP),
+        groups=fields.texts("groups", NAME),
         weaker_than=fields.texts("weaker_than"),
         backing=backing,
         file=file,

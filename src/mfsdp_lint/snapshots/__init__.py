@@ -177,8 +177,12 @@ class Snapshot:
         """Return the place with the number of a write."""
         row, column = divmod(number, PLACES_TOGETHER)
         if row not in self._places:
-            record = json.loads(self._archive.text(len(self._numbers) + len(self._first_parts) + row))
-            self._places[row] = _unfolded(*record)
+            record = self._archive.text(len(self._numbers) + len(self._first_parts) + row)
+            texts, *columns = json.loads(record)
+            self._places[row] = [
+                (texts[file], line, line + more, texts[function], texts[how])
+                for file, line, more, function, how in zip(*columns, strict=True)
+            ]
         return self._places[row][column]
 
     @property
@@ -199,10 +203,3 @@ class Snapshot:
                 self._part_lines[row] = self._archive.text(len(self._numbers) + row).split("\n")
             self._parts[number] = self._read(self._part_lines[row][number - self._first_parts[row]])
         return self._parts[number]
-
-
-def _unfolded(texts: Sequence[str], *columns: Sequence[int]) -> list[Place]:
-    return [
-        (texts[file], line, line + more, texts[function], texts[how])
-        for file, line, more, function, how in zip(*columns, strict=True)
-    ]

@@ -114,7 +114,7 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         if not self.covers(name):
             return None
         if name not in self._modules:
-            parts = self._submodules(name)
+            parts = [] if self.snapshot is None else _packages(self.snapshot).get(name, [])
             names = None if self.snapshot is None else self.snapshot.names(name)
             if names is None and not parts:
                 return None
@@ -218,9 +218,6 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         return f"megatron-core {self.snapshot.core}" if core else f"megatron-bridge {self.snapshot.bridge}"
 
     # -- modules ------------------------------------------------------------------------------------------------------
-
-    def _submodules(self, name: str) -> list[str]:
-        return [] if self.snapshot is None else _packages(self.snapshot).get(name, [])
 
     def _make_module(self, interp: Interpreter, name: str, names: Sequence[str], parts: Sequence[str]) -> Module:
         module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))

@@ -171,9 +171,7 @@ class _FileBreaks:
         if taken_out is None or self._file.text[self._lines.offset(node.lineno, 1) : start].strip():
             return []
         uses = self._name_edits(use, name)[1:]
-        alias = f" as {use.local}" if use.local != (name if uses or use.local == name else use.local) else ""
-        if use.local != name and not uses:
-            alias = f" as {use.local}"
+        alias = "" if uses or use.local == name else f" as {use.local}"
         indent = self._file.text[self._lines.offset(node.lineno, 1) : start]
         line = f"from {module} import {name}{alias}{self._newline}{indent}"
         return [Edit(self._lines.span(self._file.path, start, start), line), taken_out, *uses]

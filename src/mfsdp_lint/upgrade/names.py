@@ -13,6 +13,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.upgrade.library import CORE, RECIPES, Name
 
 _MENTIONED = lazy_pattern(r"\bmegatron\.(bridge|core)\b")
@@ -68,13 +69,8 @@ class FileNames:
 
 def names_in(path: str, text: str) -> FileNames | None:
     """Find the uses of the library in a file; None where it has none, or cannot be parsed."""
-    if not _MENTIONED.search(text):
-        return None
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return _FileUses(path, text, tree).names()
+    tree = parsed(text) if _MENTIONED.search(text) else None
+    return None if tree is None else _FileUses(path, text, tree).names()
 
 
 class _FileUses:

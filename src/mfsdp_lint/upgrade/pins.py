@@ -17,6 +17,7 @@ from mfsdp_lint.engine.judge import Judgement, Linter
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed, fix_project
 from mfsdp_lint.fixes.judged import Broken, FixRequest, Judged, Need, in_other_calls
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.mentions import Mentions
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.upgrade.changes import Difference
@@ -63,11 +64,9 @@ def built_on(differences: Sequence[Difference], sources: Sources) -> set[str]:
 
 def _names_in(recipe: Recipe, sources: Sources) -> set[str]:
     """Return the names that the function of a recipe reads."""
-    try:
-        tree = ast.parse(sources.text_or_none(recipe.path) or "")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    inside = (node for node in tree.body if node.lineno <= recipe.line <= (node.end_lineno or node.lineno))
+    tree = parsed(sources.text_or_none(recipe.path) or "")
+    body = () if tree is None else tree.body
+    inside = (node for node in body if node.lineno <= recipe.line <= (node.end_lineno or node.lineno))
     return {each.id for node in inside for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.store import read_yaml
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.megatron.versions import Target, numbers
 
@@ -55,9 +56,7 @@ def written_names(path: str, text: str, wanted: Mapping[str, str]) -> Iterator[t
 
 
 def _in_python(path: str, text: str) -> Iterator[tuple[str, Span]]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(text)) is None:
         return
     lines = Lines(text)
     for node in ast.walk(tree):

@@ -94,7 +94,8 @@ def upgrade(options: Options, to: str, since: str | None = None, *, pin: bool = 
     after = new_judge(before.sources.with_texts(texts))
     if lost := _lost(before, after, texts):
         texts = {path: text for path, text in texts.items() if path not in lost}
-        breaks = [_unproved(each) if each.span.path in lost else each for each in breaks]
+        unread = "the file could not be read with the edit"
+        breaks = [replace(each, edits=(), reason=unread) if each.span.path in lost else each for each in breaks]
         after = new_judge(before.sources.with_texts(texts), after)
     breaks += _of_settings(before.recipes, after.recipes, old, new)
     breaks = _with_code(breaks, list(_of_code(before, after)))
@@ -188,10 +189,6 @@ def _lost(before: Judgement, after: Judgement, texts: Mapping[str, str]) -> set[
     """Return the edited files that cannot be read any more."""
     unread = {problem.path for problem in after.problems} - {problem.path for problem in before.problems}
     return unread & texts.keys()
-
-
-def _unproved(found: Break) -> Break:
-    return replace(found, edits=(), reason="the file could not be read with the edit")
 
 
 def _of_settings(before: Sequence[Recipe], after: Sequence[Recipe], old: Target, new: Target) -> Iterator[Break]:

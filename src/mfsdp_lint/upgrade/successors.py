@@ -58,8 +58,9 @@ def successor_of(call: LibraryCall, old: Library, new: Library, module: str) -> 
     if found.successor is not None:
         return found
     # What became of it release by release: fewer things change in a step.
-    name, steps = call.function, list(_between(old.target, new.target))
-    for target in steps:
+    name = call.function
+    between = steps_between(old.target.data, new.target.data)[1:-1]
+    for target in (*map(resolve_target, between), new.target):
         step = Library(target) if target is not new.target else new
         if step.has(*name):
             continue
@@ -70,12 +71,6 @@ def successor_of(call: LibraryCall, old: Library, new: Library, module: str) -> 
     if name == call.function or not new.has(*name):
         return found
     return Succession(name, why="its successor in the releases between")
-
-
-def _between(old: Target, new: Target) -> Iterator[Target]:
-    """Yield the releases of which there is a snapshot, from one to another one, in either direction; that one last."""
-    yield from map(resolve_target, steps_between(old.data, new.data)[1:-1])
-    yield new
 
 
 def _direct(call: LibraryCall, old: Library, new: Library, module: str) -> Succession:
@@ -263,8 +258,8 @@ class Replacement:
 def replacements(name: Name, old: Target, new: Target) -> list[Replacement]:
     """Return what stands in the place of a name over all releases between two, the most often written one first."""
     found = [Replacement(name, 0, ())]
-    for step in _steps(old.data, new.data):
-        found = [after for before in found for after in _after(before, step)]
+    for pair in pairwise(steps_between(old.data, new.data)):
+        found = [after for before in found for after in _after(before, _steps()[pair])]
     kept = {each.name: each for each in reversed(found) if each.name != name}
     return sorted(kept.values(), key=lambda each: (-each.files, each.name))
 
@@ -277,13 +272,8 @@ def _after(before: Replacement, step: Mapping[Name, list[Replacement]]) -> Itera
         yield Replacement(each.name, min(each.files, before.files or each.files), lost)
 
 
-def _steps(old: str, new: str) -> Iterator[Mapping[Name, list[Replacement]]]:
-    steps = _both_ways()
-    yield from (steps[pair] for pair in pairwise(steps_between(old, new)))
-
-
 @cache
-def _both_ways() -> Mapping[tuple[str, str], Mapping[Name, list[Replacement]]]:
+def _steps() -> Mapping[tuple[str, str], Mapping[Name, list[Replacement]]]:
     """Return the replacements of each release, and those of the way back, in which no parameters are known."""
     data: Mapping[str, Mapping[str, Mapping[str, tuple[int, list[str] | None]]]] = read_json(SOURCE)
     found: dict[tuple[str, str], dict[Name, list[Replacement]]] = {}

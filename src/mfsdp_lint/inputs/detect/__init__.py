@@ -33,6 +33,7 @@ from mfsdp_lint.megatron.versions import (
     MEGATRON_CORE,
     Target,
     UnknownVersion,
+    by_places,
     gpu_kind,
     is_version,
     nearest,
@@ -154,21 +155,13 @@ def detect_beside(known: Sequence[Target], paths: Iterable[str], options: Option
     nearest_to = _Nearest(project_folders((), options.search_path))
     places = dict.fromkeys(nearest_to.place(path) for path in paths)
     open_ = [each for each in places if not any(each in target.places or not each for target in known)]
-    found = {_versions(each): each for each in _grouped(known)}
+    found = {_versions(each): each for each in by_places(known).values()}
     for place in open_:
         above = nearest_to.looked.only(tuple(upwards(place)))
         targets = tuple(replace(each, places=(place,)) for each in _detected(above, options, (), (), place))
         key = _versions(targets)
         found[key] = _together(found[key], targets) if key in found else targets
     return tuple(chain.from_iterable(found.values()))
-
-
-def _grouped(targets: Sequence[Target]) -> Iterable[tuple[Target, ...]]:
-    """Return the targets of each place together."""
-    by_places: dict[tuple[str, ...], tuple[Target, ...]] = {}
-    for each in targets:
-        by_places[each.places] = (*by_places.get(each.places, ()), each)
-    return by_places.values()
 
 
 def _versions(targets: Sequence[Target]) -> object:
@@ -189,7 +182,7 @@ class _Nearest:
 
         It is not nearer than Megatron's own source around it, which the run brings along.
         """
-        brings_source = any(map(self._has_source, self._folders(path)))
+        brings_source = any(self._is_tree(each) or self._names(each, in_submodules) for each in self._folders(path))
         return path if not brings_source and named_by(self.looked, path) else self.folder(path)
 
     def folder(self, path: str) -> str:
@@ -212,9 +205,6 @@ class _Nearest:
 
     def _is_tree(self, folder: str) -> bool:
         return self._names(folder, in_tree)
-
-    def _has_source(self, folder: str) -> bool:
-        return self._is_tree(folder) or self._names(folder, in_submodules)
 
     def _declares(self, folder: str) -> bool:
         return any(self._names(folder, kind) for kind in NEAR)

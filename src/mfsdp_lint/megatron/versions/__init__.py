@@ -134,7 +134,7 @@ def _filled(version: Numbers) -> Numbers:
     return (*version, *(0,) * (3 - len(version)))
 
 
-__all__ = ["DEFAULT_TARGET", "RELEASES", "Release", "Target", "UnknownVersion", "resolve_target"]
+__all__ = ["DEFAULT_TARGET", "RELEASES", "Release", "Target", "UnknownVersion", "by_places", "resolve_target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +195,14 @@ class Target:
             case "transformer-engine":
                 found = self.te
         return found
+
+
+def by_places(targets: Iterable[Target]) -> dict[tuple[str, ...], tuple[Target, ...]]:
+    """Group versions by the places for which they hold."""
+    found: dict[tuple[str, ...], tuple[Target, ...]] = {}
+    for each in targets:
+        found[each.places] = (*found.get(each.places, ()), each)
+    return found
 
 
 GPUS = (

@@ -79,9 +79,9 @@ def overview(side: Mapping[str, Any], findings: Sequence[Finding], former: Forme
     """
     shown = [finding for finding in findings if finding.suppressed is None]
     earlier = former.findings if former else ()
-    names = {each.code: (each.name, each.severity) for each in earlier} | {
-        each.code: (each.name, each.severity) for each in sorted(shown, key=_severity, reverse=True)
-    }
+    worst_last = sorted(shown, key=lambda finding: -_order(finding.severity))
+    names = {each.code: (each.name, each.severity) for each in earlier}
+    names |= {each.code: (each.name, each.severity) for each in worst_last}
     recipes = Counter(code for recipe in side["recipes"] for code in {each[0] for each in recipe["troubles"]})
     now, before = Counter(each.code for each in shown), Counter(each.code for each in earlier)
     severities, severities_before = Counter(each.severity for each in shown), Counter(each.severity for each in earlier)
@@ -119,10 +119,6 @@ def _families(side: Mapping[str, Any]) -> list[dict[str, Any]]:
         for family, count in found.items()
     ]
     return sorted(rows, key=lambda row: (-row["error"], -row["warning"], row["family"]))
-
-
-def _severity(finding: Finding) -> int:
-    return SEVERITIES.index(finding.severity)
 
 
 def _order(severity: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
-from mfsdp_lint.core.values import Known, OneOf, Value, possible, spell
+from mfsdp_lint.core.values import Value, possible, spell
 from mfsdp_lint.megatron.startup.resolve import will_run
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.memory.estimate import Amount, Footprint, Memory, MemoryOf
@@ -186,7 +186,7 @@ def csv_lines(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[
 
 def _csv_cell(value: Value) -> str:
     """Write a value in a cell."""
-    options = value.values if isinstance(value, OneOf) else (value.value,) if isinstance(value, Known) else None
+    options = possible(value)
     if options is None:
         return "set" if value.state == "set" else NOT_KNOWN
     return "|".join(
