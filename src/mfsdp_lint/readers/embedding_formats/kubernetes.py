@@ -17,6 +17,7 @@ from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.embedding_formats.docker import NO_IMAGE, image_named
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
     as_it_is,
@@ -56,18 +57,20 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
     workflow = _parameters(document, _workflow(document, whole))
     for own, inside in _containers(document, root):
         files = dict(_mounted(document, own, inside))
+        image = document.images.get(said(document, inside.get("image")) or "", NO_IMAGE)
+        container = replace(image.container, folder=said(document, inside.get("workingDir")) or image.container.folder)
         for given in _given_to(document, root, own, workflow):
             fill = partial(_with_parameters, given)
             # A template of Argo has the script by itself.
             source = fill(text_of(document, inside.get("source")))
             variables = {**_from_maps(document, inside), **environment(document, inside.get("env"), fill)}
-            variables |= _keys_of_maps(document, inside)
+            variables = {**image.variables, **variables, **_keys_of_maps(document, inside)}
             with_env = partial(_with_variables, variables, fill)
             text = source or command(document, inside.get("command"), inside.get("args"), fill=with_env)
             if speaks_of_recipes(document.lines.text):
                 document.unfollowed += _missing(document, own, inside, text)
             for one in held(text, variables):
-                yield replace(one, files=files)
+                yield replace(one, files=files, container=container if image.container.mounts else None)
 
 
 def _from_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict[str, Variable]:
@@ -283,6 +286,13 @@ def with_maps(document: YamlDocument, roots: Sequence[Node], sources: Sources | 
         beside = _maps_beside(document.path, sources)
         document.maps = {**document.maps, **{name: beside[name] for name in elsewhere & beside.keys()}}
     document.mounted = mounted_files(document, roots) if document.maps else frozenset()
+
+
+def with_images(document: YamlDocument, roots: Sequence[Node], sources: Sources) -> None:
+    """Note in a document the images of its containers that the repository builds."""
+    containers = (inside for root in roots for _, inside in _containers(document, root))
+    names = dict.fromkeys(said(document, inside.get("image")) or "" for inside in containers)
+    document.images = {name: image_named(name, document.path, sources) for name in names}
 
 
 def _named_maps(document: YamlDocument, roots: Sequence[Node]) -> set[str]:

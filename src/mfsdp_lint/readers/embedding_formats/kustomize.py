@@ -97,7 +97,7 @@ def read_kustomization(
     starts = may_start(path, plain((*manifest, *replaced)), relevance)
     if not starts or _is_base(path, sources):
         return []
-    given = scripts_of_manifest(path, manifest, relevance)
+    given = scripts_of_manifest(path, manifest, relevance, sources=sources)
     unfollowed += [*untold, *given.unfollowed]
     return recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
 
