@@ -10,7 +10,7 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import FileType
+from mfsdp_lint.inputs.discover import KUSTOMIZATIONS, FileType
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
@@ -36,10 +36,6 @@ _HOLDS = lazy_pattern(
 )
 _VALUES = lazy_pattern(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
-
-
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""The names of a kustomization's file."""
 
 
 def _chart_of(path: str, sources: Sources) -> str | None:
