@@ -10,7 +10,7 @@ from functools import partial
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.projects import above, beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.embedding_formats.built_images import SCRIPTS, build_of, root_of, written_texts
@@ -29,7 +29,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
     variable,
 )
-from mfsdp_lint.readers.images import files_of_image, instructions_of
+from mfsdp_lint.readers.images import NO_IMAGE, DockerImage, files_of_image, instructions_of
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -276,19 +276,6 @@ _PAIR = lazy_pattern(
 )
 _OLD = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 _PART = lazy_pattern(r"""\"(?P<double>(?:[^"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<bare>(?:[^"'\\]|\\.)+)""")
-
-
-@dataclass(frozen=True, slots=True)
-class DockerImage:
-    """The last stage of a Dockerfile: its variables, the entry point and the command behind it, and its files."""
-
-    variables: Variables
-    entry: Text | None
-    command: Text | None
-    container: ContainerFiles
-
-
-NO_IMAGE = DockerImage({}, None, None, ContainerFiles("/", ()))
 
 
 def image_of(path: str, text: str, given: Variables | None = None, target: str = "") -> DockerImage:

@@ -17,7 +17,7 @@ from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
-from mfsdp_lint.readers.embedding_formats.docker import NO_IMAGE, image_named
+from mfsdp_lint.readers.embedding_formats.docker import image_named
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
     as_it_is,
@@ -32,6 +32,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     variable,
 )
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.images import NO_IMAGE
 from mfsdp_lint.readers.relevance import speaks_of_recipes
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable

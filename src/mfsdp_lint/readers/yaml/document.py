@@ -34,7 +34,7 @@ from mfsdp_lint.readers.yaml.nodes import (
 )
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.embedding_formats.docker import DockerImage
+    from mfsdp_lint.readers.images import DockerImage
     from mfsdp_lint.readers.shell.script import Text as ShellText
 
 _EXPANSION = 50_000
