@@ -17,6 +17,17 @@ POD = f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {{}}\n    command: 
 POD_WITH_MAP = POD.format("envFrom: [{configMapRef: {name: train}}]")
 POD_WITH_KEY = POD.format(f"env: [{{name: {NAME}, valueFrom: {{configMapKeyRef: {{name: train, key: {NAME}}}}}}}]")
 MAP = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{{{name: train}}}}\ndata: {{{{{NAME}: '{{}}'}}}}\n"
+SCRIPT = MAP.replace(f"{NAME}: '{{}}'", f'go: "#!/bin/bash\\n{RUN} {GOOD}"').format()
+
+
+def pod_with_script(variable: str) -> str:
+    """Return a pod that runs a file of a ConfigMap with a variable."""
+    return (
+        f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [bash, /s/go]\n"
+        f"    env: [{{name: {variable}}}]\n    volumeMounts: [{{name: v, mountPath: /s}}]\n"
+        f"    image: lab/megatron\n  volumes: [{{name: v, configMap: {{name: train}}}}]\n"
+    )
+
 
 CASES: dict[str, tuple[Files, list[str]]] = {
     "a pipeline nobody knows": (
@@ -258,6 +269,33 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"job.yaml": POD_WITH_MAP, "dev.yaml": MAP.format(1), "prod.yaml": MAP.format(8)},
         [],
     ),
+    "a script of a ConfigMap beside, in the environment of each container": (
+        {
+            "jobs.yaml": pod_with_script(f"{NAME}, value: '8'") + "---\n" + pod_with_script(f"{NAME}, value: '1'"),
+            "cm.yaml": SCRIPT,
+        },
+        [f"jobs.yaml:16 {CONNECTIONS}"],
+    ),
+    "a script by another name, in a volume of several sources": (
+        {
+            "job.yaml": pod_with_script(f"{NAME}, value: '1'")
+            .replace(
+                "configMap: {name: train}",
+                "projected: {sources: [{secret: {}}, {configMap: {name: train, items: "
+                "[{key: go, path: bin/run.sh}]}}]}",
+            )
+            .replace("/s/go", "/s/bin/run.sh"),
+            "cm.yaml": SCRIPT,
+        },
+        [f"job.yaml:6 {CONNECTIONS}"],
+    ),
+    "a script that is right as every container starts it": (
+        {
+            "job.yaml": pod_with_script("FORMAT, value: fsdp_dtensor"),
+            "cm.yaml": SCRIPT.replace(GOOD, "--save /c --ckpt-format ${FORMAT:-torch_dist}"),
+        },
+        [],
+    ),
     "a ConfigMap of another folder": ({"job.yaml": POD_WITH_MAP, "other/cm.yaml": MAP.format(1)}, []),
     "a variable that Kubernetes fills in": (
         {
@@ -407,6 +445,15 @@ def test_a_launch_is_found_wherever_it_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert told(files, tmp_path, capsys) == wanted
+
+
+def test_a_script_of_a_config_map_that_is_not_at_hand_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text(pod_with_script("A, value: b"))
+    main(["runs", "--no-cache", "."])
+    assert "job.yaml:5: not followed: /s/go is of the ConfigMap train, which is not at hand" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ KUSTOMIZATIONS: Mapping[str, tuple[Files, list[str]]] = {
             env_yaml=f"{HEAD}metadata: {{name: train}}\n{SETS.partition('            - name: ')[0]}"
             f"            - {{name: {NAME}, $patch: delete}}\n",
         ),
-        [],  # the base is there for those that build upon it
+        [],  # a warning about the base
     ),
     "an object that is deleted": (
         overlay("patches:\n  - patch: '{apiVersion: batch/v1, kind: Job, metadata: {name: train}, $patch: delete}'\n"),
@@ -277,3 +277,59 @@ def test_a_part_of_a_kustomization_is_not_read_by_itself(
     change = f"- {{op: replace, path: {CONTAINERS}/0/command/2, value: '{RUN} {GOOD}'}}"
     files = {"job.yaml": job, "kustomization.yaml": "resources: [job.yaml]\n" + operations(change)}
     assert told(files, tmp_path, capsys) == []
+
+
+WRONG_BASE: Files = {
+    "base/job.yaml": JOB.replace("NCCL_DEBUG, value: WARN", f"{NAME}, value: '1'"),
+    "base/kustomization.yaml": "resources: [job.yaml]\n",
+}
+TO_EIGHT = f"- {{op: replace, path: {CONTAINERS}/0/env/0/value, value: '8'}}"
+
+
+def concise(files: Files, folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Lint some files, and return the lines that are printed about FSDP's variable."""
+    told(files, folder, capsys)
+    main(["--no-cache", "--target-core", "0.16.1", "--output-format", "concise", "--select", CONNECTIONS, *words])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [".", "base/job.yaml"])
+def test_a_base_that_is_right_as_another_kustomization_builds_it_is_a_warning(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("")
+    out = concise(overlay(operations(TO_EIGHT), WRONG_BASE), tmp_path, capsys, given)
+    assert f"base/job.yaml:10:59: warning {CONNECTIONS}" in out
+    assert "it is fine as own/kustomization.yaml uses it" in out
+
+
+def test_a_base_that_others_leave_as_it_is_is_an_error_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert told(overlay("namePrefix: my-\n", WRONG_BASE), tmp_path, capsys) == [f"base/job.yaml:10 {CONNECTIONS}"]
+
+
+@pytest.mark.parametrize(("value", "runs"), [("1", True), ("2", False)])
+def test_kustomize_stops_where_another_value_is_tested_for(
+    value: str, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tested = f"- {{op: test, path: {CONTAINERS}/0/env/0/value, value: '{value}'}}"
+    concise(overlay(operations(tested, TO_EIGHT), WRONG_BASE), tmp_path, capsys, ".")
+    main(["runs", "--no-cache", "own"])
+    out = capsys.readouterr().out
+    assert ("FSDP megatron-fsdp" in out, "kustomize stops at this patch" in out) == (runs, not runs)
+
+
+@pytest.mark.parametrize("given", [".", "base", "base/job.yaml"])
+def test_a_base_stays_as_it_is_where_another_kustomization_tests_for_its_value(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("")
+    tested = f"- {{op: test, path: {CONTAINERS}/0/env/0/value, value: '1'}}"
+    files = overlay(operations(tested, TO_EIGHT), WRONG_BASE)
+    concise(files, tmp_path, capsys, "--fix", "--unsafe-fixes", given)
+    assert Path("base/job.yaml").read_text() == files["base/job.yaml"]

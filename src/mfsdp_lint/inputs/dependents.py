@@ -13,7 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import CI, FileType, FileTypes, way_behind, written_folders, written_links
+from mfsdp_lint.inputs.discover import (
+    CI,
+    KUSTOMIZATIONS,
+    FileType,
+    FileTypes,
+    way_behind,
+    written_folders,
+    written_links,
+)
 from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.index import facts, text_of
 from mfsdp_lint.inputs.module_users import Modules, Names
@@ -75,7 +83,10 @@ def users(paths: Collection[str], types: Sequence[FileType], enough: int) -> dic
             for path, type_ in kinds.items()
             if type_.imports == imports
             and path not in wanted
-            and any(known[path].has(_word_for(file)) and _names(text_of(path), type_, file) for file in files)
+            and (
+                any(known[path].has(_word_for(file)) and _names(text_of(path), type_, file) for file in files)
+                or (os.path.basename(path) in KUSTOMIZATIONS and builds_on(text_of(path), files))
+            )
         ]
 
     modules = Modules({path: known[path] for path, type_ in kinds.items() if type_.imports})
@@ -121,6 +132,12 @@ def _word_for(file: str) -> str:
     """Return what is in every text that names a file: its name without the suffix, of a package its folder's."""
     stem = os.path.splitext(os.path.basename(file))[0]
     return os.path.basename(os.path.dirname(file)) if stem == "__main__" else stem
+
+
+def builds_on(text: str, files: Iterable[str]) -> bool:
+    """Tell whether the text of a kustomization names the folder of one of these files, which it may be built of."""
+    folders = {os.path.basename(os.path.dirname(os.path.abspath(file))) for file in files}
+    return any(re.search(rf"(?<![\w.-]){re.escape(each)}/?[\"'\s,\]]", f"{text}\n") for each in folders)
 
 
 _OF_HYDRA = (".yaml", ".yml")

@@ -195,6 +195,9 @@ CI = frozenset(
 )
 """Hidden files and directories that people write, and that start programs."""
 
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""The names of a kustomization's file."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class File:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.readers.shell.state import ContainerFiles
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.shell.script import Text
+from mfsdp_lint.readers.shell.state import ContainerFiles, Variable
 
 INSTRUCTION = lazy_pattern(
     r"""^[ \t]*(?P<name>[A-Za-z]+)[ \t]+
@@ -16,6 +18,19 @@ INSTRUCTION = lazy_pattern(
                |\\.)*)""",
     re.MULTILINE | re.VERBOSE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DockerImage:
+    """The last stage of a Dockerfile: its variables, the entry point and the command behind it, and its files."""
+
+    variables: Mapping[str, Variable]
+    entry: Text | None
+    command: Text | None
+    container: ContainerFiles
+
+
+NO_IMAGE = DockerImage({}, None, None, ContainerFiles("/", ()))
 
 
 def instructions_of(text: str, target: str = "") -> Sequence[re.Match[str]]:

@@ -27,6 +27,7 @@ from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
+from mfsdp_lint.readers.shell.patterns_of_files import matching
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
@@ -119,6 +120,8 @@ _PROGRAM = lazy_pattern(
     r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
     r"|(?<=\s-m)(?P<module>\s+[\w.]+)"
 )
+_SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
+"""A pattern of names of scripts (`jobs/*.sh`)."""
 _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
@@ -140,6 +143,11 @@ def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
         program = next((place for place in dict.fromkeys(places) if sources.exists(place)), None)
         if program is not None:
             yield program
+    for pattern in dict.fromkeys(each.lstrip("/") for each in _SCRIPTS.findall(text)):
+        found_there = (
+            posixpath.normpath(posixpath.join(folder, each)) for folder in folders for each in matching(folder, pattern)
+        )
+        yield from (each for each in dict.fromkeys(found_there) if each != posixpath.normpath(path))
 
 
 class _ScriptReading:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.inputs.discover import FileType
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.discover import KUSTOMIZATIONS, FileType
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead, read_each
+from mfsdp_lint.readers.relevance import speaks_of_recipes
 from mfsdp_lint.readers.shell_files import may_start, starts_as_built
 
 if TYPE_CHECKING:
@@ -36,10 +38,6 @@ _VALUES = lazy_pattern(r"[\w.-]*values[\w.-]*\.ya?ml")
 """The names of files with a chart's values: its templates are read with them."""
 
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""The names of a kustomization's file."""
-
-
 def _chart_of(path: str, sources: Sources) -> str | None:
     """Return the folder of the chart that a template belongs to; None for any other file."""
     folder = posixpath.dirname(path)
@@ -50,6 +48,17 @@ def _chart_of(path: str, sources: Sources) -> str | None:
             return above
         folder = above
     return None
+
+
+_HAS_FILES = lazy_pattern(r"\bconfigMap\b[\"']?[ \t]*:")
+
+
+def _start_beside(path: str, asked: ToRead) -> bool:
+    """Tell whether a file beside a manifest has a ConfigMap with a script that may start a run."""
+    folder = posixpath.dirname(path)
+    beside_it = (posixpath.join(folder, name) for name in disk.Listing(folder).matching("*.y*ml"))
+    texts = ((each, asked.sources.text_or_none(each) or "") for each in beside_it if each != posixpath.normpath(path))
+    return any("ConfigMap" in text and may_start(each, text, asked.relevance) for each, text in texts)
 
 
 def _of_scripts(
@@ -69,7 +78,11 @@ def _of_scripts(
         from mfsdp_lint.readers.embedding_formats.kustomize import read_kustomization
 
         return read_kustomization(path, asked.target, asked.sources, programs, unfollowed)
-    if not ((_HOLDS.search(text) and may_start(path, text, asked.relevance)) or starts_as_built(text)):
+    if not (
+        (_HOLDS.search(text) and may_start(path, text, asked.relevance))
+        or starts_as_built(text)
+        or (_HAS_FILES.search(text) and (speaks_of_recipes(text) or _start_beside(path, asked)))
+    ):
         return None
     from mfsdp_lint.readers.embedding_formats.formats import read_yaml_holder
 

@@ -476,9 +476,9 @@ def completed(
     """Find the files that keep a rule from firing in a recipe that they use, by its id and the rule's code.
 
     A script that launches it has to set a value that makes the difference; an unknown value, for which no rule fires,
-    is no cure. A recipe that is built on it has to change the mistake itself, as has a script where only a caller turns
-    the feature on: one that leaves it off is another recipe. A file of overrides is only a layer where a program takes
-    something from it, and others over it.
+    is no cure. A recipe that is built on it has to change the mistake itself, or take away the variable that is one, as
+    has a script where only a caller turns the feature on: one that leaves it off is another recipe. A file of overrides
+    is only a layer where a program takes something from it, and others over it.
     """
     launches: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
     built: dict[tuple[str, int], list[Recipe]] = defaultdict(list)
@@ -496,7 +496,7 @@ def completed(
             mistakes = {path for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
             open_to = mistakes if hit.variant.exposed else hit.witnesses
             by = next((each for each in users if _cures(each, hit, open_to, fired)), None) or next(
-                (each for each in _users(recipe, built) if _cures(each, hit, mistakes, fired)), None
+                (each for each in _users(recipe, built) if _cures(each, hit, mistakes, fired, built=True)), None
             )
             if by is not None:
                 found[id(recipe), hit.rule.code] = by.path
@@ -508,12 +508,24 @@ def _users(recipe: Recipe, users: Mapping[tuple[str, int], Sequence[Recipe]]) ->
     return () if recipe.kind == "launch" else users.get((posixpath.normpath(recipe.path), line), ())
 
 
-def _cures(user: Recipe, hit: RuleMatch, settings: Collection[str], fired: Mapping[int, Sequence[RuleMatch]]) -> bool:
+def _cures(
+    user: Recipe,
+    hit: RuleMatch,
+    settings: Collection[str],
+    fired: Mapping[int, Sequence[RuleMatch]],
+    *,
+    built: bool = False,
+) -> bool:
     """Tell whether a user of a recipe does not break the rule, as it gives one of these settings another value on every
-    way: by what it writes, or by what that picks in the program.
+    way: by what it writes, or by what that picks in the program. One that is `built` on the recipe may also be without
+    a variable of the environment.
     """
     return bool(user.variants and all(hit.rule.code != other.rule.code for other in fired[id(user)])) and any(
-        all(isinstance(now := each.value(path), Known) and now != hit.variant.value(path) for each in user.variants)
+        all(
+            (isinstance(now := each.value(path), Known) and now != hit.variant.value(path))
+            or (built and path.startswith("env.") and each.origin(path) is None)
+            for each in user.variants
+        )
         for path in hit.witnesses
         if path in settings
     )

@@ -171,6 +171,41 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "bridge", "core"),
+    [
+        ("Dockerfile", "FROM ghcr.io/lab/megatron-lm:core_v0.17.1 AS base\n", None, "0.17.1"),
+        ("Dockerfile", "FROM lab/trainer:core_r0.18.0-cu129\n", None, "0.18.0"),
+        ("run.sbatch", "#SBATCH --container-image=/images/lab+mlm+core_v0.19.0.sqsh\n", None, "0.19.0"),
+        ("run.sh", "TAG=core_v0.15.2\ndocker run lab/mlm:$TAG bash go.sh\n", None, "0.15.2"),
+        ("values.yaml", "image:\n  repository: lab/trainer\n  tag: core_v0.16.1\n", None, "0.16.1"),
+        ("values.yaml", "imageTag: 'core_v0.17.0'\n", None, "0.17.0"),
+        ("compose.yaml", "services:\n  t:\n    image: lab/megatron-bridge:v0.4.2\n", "0.4.2", None),
+        ("compose.yaml", "services:\n  t:\n    image: lab/megatron_core:0.18.2\n", None, "0.18.2"),
+    ],
+)
+def test_an_image_that_is_tagged_as_upstream_tags_a_release_has_that_release(
+    tmp_path: Path, name: str, text: str, bridge: str | None, core: str | None
+) -> None:
+    found = set_up(tmp_path, name, text)
+    assert {(each.bridge, each.core) for each in found} == {(bridge, core)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM lab/trainer:0.16.1\n",  # the project's own numbers
+        "FROM lab/megatron-lm:1.4.0\n",
+        "FROM lab/megatron-lm:0.16\n",
+        "FROM lab/megatron-lm-tools:0.16.1\n",
+        "# FROM lab/megatron-lm:core_v0.16.1\n",
+        "ENV STAGE=core_review\n",
+    ],
+)
+def test_a_tag_that_is_none_of_upstream_says_nothing(tmp_path: Path, text: str) -> None:
+    assert set_up(tmp_path, "Dockerfile", text) == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "# FROM nvcr.io/nvidia/nemo:25.11\n",

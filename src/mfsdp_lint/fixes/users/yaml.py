@@ -15,6 +15,8 @@ from mfsdp_lint.fixes.users.sections import user_of_variables
 from mfsdp_lint.fixes.users.shell import reader_of
 from mfsdp_lint.fixes.users.shell import user_of as user_in_script
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
+from mfsdp_lint.inputs.dependents import builds_on
+from mfsdp_lint.inputs.discover import KUSTOMIZATIONS
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.command_lines import COMMAND_LINE
@@ -35,6 +37,10 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return f"{path} has other ways to this launch"
     if anchor := _anchor(path, text, start):
         return f"{path} uses {anchor}"
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    for other, said in users.search(path, {folder}).items():
+        if os.path.basename(other) in KUSTOMIZATIONS and builds_on(said, (path,)) and not users.is_read(other):
+            return f"{other} is built of {os.path.dirname(path)}"
     scripts, _ = yaml_scripts(path, text, Sources({path: text}))
     for held in scripts:
         if any(piece.path == path and piece.start <= start and end <= piece.end for piece in held.text):

@@ -377,6 +377,20 @@ MOST_SET_UP_FILES = 200
 # `nvcr.io/nvidia/nemo:25.11`, pyxis' `nvcr.io#nvidia/nemo:25.11`, and enroot's `nvidia+nemo+25.11.sqsh`.
 _IMAGE = lazy_pattern(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suffix>[\w.-]*)")
 
+# `registry/trainer:core_v0.19.0`, `newTag: core_v0.19.0-cu129`, and `registry/megatron-bridge:0.4.2`.
+_TAGGED = lazy_pattern(
+    r"(?:(?<![\w.-])(?P<image>[\w.-]+)[:+]|tag[\"']?[ \t]*[:=][ \t]*[\"']?)"
+    r"(?P<tag>core_[vr]\d+\.\d+(?:\.\d+(?:rc\d+)?)?(?!\w|\.\d)|v?\d+\.\d+\.\d+(?![\w.]))",
+    re.IGNORECASE,
+)
+"""An image whose tag is a tag of Megatron-LM, or one with the name of a package and the number of a release."""
+_CORES = frozenset(each.core for each in CORE_RELEASES)
+_PACKAGED = {
+    "megatron-bridge": frozenset(each.bridge for each in RELEASES),
+    "megatron-core": _CORES,
+    "megatron-lm": _CORES,
+}
+
 
 def in_set_up(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions that Dockerfiles and scripts install, then those in the images that they name."""
@@ -427,7 +441,7 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
         yield replace(found, bridge=None, core=None) if megatron else found
 
 
-_TELLING = lazy_pattern(r"nvidia|megatron", re.IGNORECASE)
+_TELLING = lazy_pattern(r"nvidia|megatron|core_[vr]\d", re.IGNORECASE)
 _COMMENT = lazy_pattern(r"\s*#(?!SBATCH)")
 _MESSAGE = lazy_pattern(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
 _NAMED_VALUE = lazy_pattern(
@@ -465,8 +479,10 @@ def _installed(path: str, text: str) -> tuple[NamedVersions, ...]:
 def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
     """Return the versions in the images that a file names."""
     lines = enumerate(_with_values(text).splitlines(), 1)
-    named = ((number, match) for number, line in lines if not _COMMENT.match(line) for match in _IMAGE.finditer(line))
-    return tuple(found for number, match in named if (found := _in_image(f"{path}:{number}", match)))
+    said = [(f"{path}:{number}", line) for number, line in lines if not _COMMENT.match(line)]
+    known = (_in_image(place, match) for place, line in said for match in _IMAGE.finditer(line))
+    tagged = (_as_tagged(place, match) for place, line in said for match in _TAGGED.finditer(line))
+    return tuple(each for each in (*known, *tagged) if each is not None)
 
 
 def _installs(path: str, text: str) -> Iterator[NamedVersions]:
@@ -509,3 +525,15 @@ def _in_image(place: str, match: re.Match[str]) -> NamedVersions | None:
         return None
     known = next((each for each in CONTAINERS if each.tag == tag), None)
     return NamedVersions(place, known.bridge, known.core, known.te, known.torch) if known else None
+
+
+def _as_tagged(place: str, match: re.Match[str]) -> NamedVersions | None:
+    """Return the version that an image is tagged with: whoever builds one of a release calls it as upstream does."""
+    image, tag = normalised(match["image"] or ""), match["tag"]
+    if tag[0] in "cC":
+        version = _core_at(tag)
+        return None if version is None else NamedVersions(place, core=version)
+    version = tag.lstrip("vV")
+    if version not in _PACKAGED.get(image, ()):  # a number of their own
+        return None
+    return NamedVersions(place, bridge=version) if image == "megatron-bridge" else NamedVersions(place, core=version)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import MOST_FOLDERS
-from mfsdp_lint.inputs.discover import written_folders
-from mfsdp_lint.inputs.projects import above, beside, is_project, repository_above, shown
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.projects import above, beside
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.embedding_formats.built_images import SCRIPTS, build_of, root_of, written_texts
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
     Variables,
@@ -33,7 +29,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     text_of,
     variable,
 )
-from mfsdp_lint.readers.images import files_of_image, instructions_of
+from mfsdp_lint.readers.images import NO_IMAGE, DockerImage, files_of_image, instructions_of
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import ContainerFiles, Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -116,29 +112,21 @@ def _merged_files(path: str, dotenv: Variables, sources: Sources) -> Sequence[Se
 
 _COMMAND = lazy_pattern(r"\bdocker[- ]compose\b(?P<words>(?:\\\n|[^\n;&|])*)")
 _NAMES = lazy_pattern(r"\s(?:-f|--file)[\s=]\s*[\"']?(?:\$[({]?\w+[)}]?/)?(?P<name>[^\s\"']+\.ya?ml)\b")
-_NAMING = (".sh", ".bash", ".mk", ".just", "akefile", "ustfile")
 
 
 def _named_together(path: str, sources: Sources) -> list[tuple[str, ...]]:
     """Return the files that commands of the repository name behind each other (`docker compose -f A -f B up`)."""
-    folder = os.path.abspath(os.path.dirname(path))
-    root = repository_above(folder)
-    is_one = is_project(root)
 
     def found() -> Iterator[tuple[str, ...]]:
-        folders = written_folders(root) if is_one else iter([(folder, disk.Listing(folder).matching("*"))])
-        for at, names in islice(folders, MOST_FOLDERS):
-            for script in (shown(os.path.join(at, each)) for each in names if each.endswith(_NAMING)):
-                for line in _COMMAND.finditer(sources.text_or_none(script) or ""):
-                    given = [each["name"] for each in _NAMES.finditer(line["words"])]
-                    places = [
-                        [posixpath.normpath(posixpath.join(each, name)) for each in above(script)] for name in given
-                    ]
-                    there = [next(filter(sources.exists, each), "") for each in places]
-                    if len(there) > 1 and all(there):
-                        yield tuple(there)
+        for script, text in written_texts(path, sources, SCRIPTS):
+            for line in _COMMAND.finditer(text):
+                given = [each["name"] for each in _NAMES.finditer(line["words"])]
+                places = [[posixpath.normpath(posixpath.join(each, name)) for each in above(script)] for name in given]
+                there = [next(filter(sources.exists, each), "") for each in places]
+                if len(there) > 1 and all(there):
+                    yield tuple(there)
 
-    return sources.shared(("files of Compose", root if is_one else folder), lambda: list(dict.fromkeys(found()))).result
+    return sources.shared(("files of Compose", root_of(path)), lambda: list(dict.fromkeys(found()))).result
 
 
 def _services(
@@ -198,20 +186,36 @@ def _by_name(document: YamlDocument, node: Node) -> Node:
 
 def _built_image(document: YamlDocument, service: Mapping[str, Node], sources: Sources, fill: Fill) -> DockerImage:
     """Return the image that a service is built as: `build: FOLDER`, or a mapping with `context` and `dockerfile`, with
-    `args` and a `target`.
+    `args` and a `target`; or one that the repository builds under the service's name for it.
     """
     build = service.get("build")
     own = entries(document, build)
     context = said(document, own.get("context") if own else build)
-    if build is None or context is None:
+    if build is None:
+        return image_named(plain(fill(text_of(document, service.get("image")))), document.path, sources)
+    if context is None:
         return NO_IMAGE
     name = said(document, own.get("dockerfile")) or "Dockerfile"
     path = beside(document.path, posixpath.normpath(posixpath.join(context, name)))
+    arguments = environment(document, own.get("args"), fill)
+    return _image_in(path, context, arguments, said(document, own.get("target")) or "", sources)
+
+
+def image_named(name: str, path: str, sources: Sources) -> DockerImage:
+    """Return the image that the repository builds under a name; NO_IMAGE where it builds none, or several."""
+    build = build_of(name, path, sources) if name else None
+    if build is None:
+        return NO_IMAGE
+    arguments = dict.fromkeys(build.arguments, Variable(None, exported=True))
+    context = posixpath.relpath(build.context, posixpath.dirname(path) or ".")
+    return _image_in(build.dockerfile, context, arguments, build.target, sources)
+
+
+def _image_in(path: str, context: str, arguments: Variables, target: str, sources: Sources) -> DockerImage:
     text = sources.text_or_none(path) if sources.exists(path) else None
     if text is None:
         return NO_IMAGE
-    arguments = environment(document, own.get("args"), fill)
-    image = image_of(path, text, arguments, said(document, own.get("target")) or "")
+    image = image_of(path, text, arguments, target)
     copied = ((there, posixpath.normpath(posixpath.join(context, here))) for there, here in image.container.mounts)
     return replace(image, container=replace(image.container, mounts=tuple(copied)))
 
@@ -272,19 +276,6 @@ _PAIR = lazy_pattern(
 )
 _OLD = lazy_pattern(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 _PART = lazy_pattern(r"""\"(?P<double>(?:[^"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<bare>(?:[^"'\\]|\\.)+)""")
-
-
-@dataclass(frozen=True, slots=True)
-class DockerImage:
-    """The last stage of a Dockerfile: its variables, the entry point and the command behind it, and its files."""
-
-    variables: Variables
-    entry: Text | None
-    command: Text | None
-    container: ContainerFiles
-
-
-NO_IMAGE = DockerImage({}, None, None, ContainerFiles("/", ()))
 
 
 def image_of(path: str, text: str, given: Variables | None = None, target: str = "") -> DockerImage:

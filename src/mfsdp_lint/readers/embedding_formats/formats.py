@@ -37,7 +37,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     script_of,
     text_of,
 )
-from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_maps
+from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_images, with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.programs import Programs
@@ -310,6 +310,7 @@ def yaml_scripts(
     document = YamlDocument(path, Lines(text))
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots, sources)
+    with_images(document, roots, sources)
     for root in roots:
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None

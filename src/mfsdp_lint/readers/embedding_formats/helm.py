@@ -24,7 +24,7 @@ from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_
 from mfsdp_lint.readers.embedding_formats.go_functions import GAP, UNKNOWN_ITEM, Item, Scalar, merged
 from mfsdp_lint.readers.embedding_formats.go_templates import Templates
 from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
-from mfsdp_lint.readers.embedding_formats.kubernetes import with_maps
+from mfsdp_lint.readers.embedding_formats.kubernetes import with_images, with_maps
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
@@ -90,10 +90,14 @@ def scripts_installed(chart: str, installed: ChartValues, sources: Sources, rele
     return ChartScripts(scripts, unfollowed)
 
 
-def scripts_of_manifest(path: str, text: Text, relevance: Relevance, names: Sequence[str] = ()) -> ChartScripts:
-    """Return the scripts of a manifest; with names (`deployment/train`) of those objects alone."""
+def scripts_of_manifest(
+    path: str, text: Text, relevance: Relevance, names: Sequence[str] = (), sources: Sources | None = None
+) -> ChartScripts:
+    """Return the scripts of a manifest; with names (`deployment/train`) of those objects alone, with `sources` in the
+    images that the repository builds.
+    """
     try:
-        return _Manifest(path, text).scripts(relevance, speaks=False, names=names)
+        return _Manifest(path, text, sources).scripts(relevance, speaks=False, names=names)
     except Unreadable:
         speaks = may_start(path, plain(text), relevance)
         told = not_followed(path, text[0], "what this manifest is, is not known to be YAML")
@@ -243,8 +247,9 @@ def _whole(path: str, text: str) -> Piece:
 class _Manifest:
     """The text that a template gives, as YAML whose offsets lead back to the pieces."""
 
-    def __init__(self, path: str, rendered: Text) -> None:
+    def __init__(self, path: str, rendered: Text, sources: Sources | None = None) -> None:
         self.path = path
+        self.sources = sources
         self.rendered = rendered
         self._leave_out(plain(rendered), GAP)
 
@@ -284,6 +289,8 @@ class _Manifest:
             self._leave_out(plain(self.rendered), rf"{GAP}|(?m:^[ \t]*{HOLE}[ \t]*$)")
             roots = compose_documents(self.path, self.text, again=True)
         with_maps(self.document, roots)
+        if self.sources is not None:
+            with_images(self.document, roots, self.sources)
         for root in roots:
             if isinstance(root, MappingNode) and (not names or self._is_one(root, names)):
                 for held in scripts_of_document(self.document, root, Sources({})) or ():
@@ -339,6 +346,9 @@ class _Manifest:
         return tuple(each for piece in text for each in self._back_piece(piece)) or text[:0]
 
     def _back_piece(self, piece: Piece) -> Iterator[Piece]:
+        if piece.lines is not self.document.lines:  # of another file
+            yield piece
+            return
         if piece.text and self.text[piece.start : piece.end] == piece.text:
             yield from sliced(self.rendered, piece.start, piece.end)
             return

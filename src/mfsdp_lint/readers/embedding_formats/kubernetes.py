@@ -13,9 +13,11 @@ from functools import partial
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.embedding_formats.docker import image_named
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Fill,
     as_it_is,
@@ -30,6 +32,8 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
     variable,
 )
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.images import NO_IMAGE
+from mfsdp_lint.readers.relevance import speaks_of_recipes
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 from mfsdp_lint.readers.yaml.document import YamlDocument
@@ -54,16 +58,20 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
     workflow = _parameters(document, _workflow(document, whole))
     for own, inside in _containers(document, root):
         files = dict(_mounted(document, own, inside))
+        image = document.images.get(said(document, inside.get("image")) or "", NO_IMAGE)
+        container = replace(image.container, folder=said(document, inside.get("workingDir")) or image.container.folder)
         for given in _given_to(document, root, own, workflow):
             fill = partial(_with_parameters, given)
             # A template of Argo has the script by itself.
             source = fill(text_of(document, inside.get("source")))
             variables = {**_from_maps(document, inside), **environment(document, inside.get("env"), fill)}
-            variables |= _keys_of_maps(document, inside)
+            variables = {**image.variables, **variables, **_keys_of_maps(document, inside)}
             with_env = partial(_with_variables, variables, fill)
             text = source or command(document, inside.get("command"), inside.get("args"), fill=with_env)
+            if speaks_of_recipes(document.lines.text):
+                document.unfollowed += _missing(document, own, inside, text)
             for one in held(text, variables):
-                yield replace(one, files=files)
+                yield replace(one, files=files, container=container if image.container.mounts else None)
 
 
 def _from_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict[str, Variable]:
@@ -134,26 +142,54 @@ def _data(document: YamlDocument, root: Node) -> dict[str, Text]:
     return {name: text_of(document, value) for name, value in data.items()}
 
 
+def _volumes(document: YamlDocument, pod: Mapping[str, Node]) -> dict[str, list[Mapping[str, Node]]]:
+    """Return the ConfigMaps that the volumes of a pod have files of, by the volumes' names."""
+    found: dict[str, list[Mapping[str, Node]]] = {}
+    for each in items(document, pod.get("volumes")):
+        own = entries(document, each)
+        projected = items(document, entries(document, own.get("projected")).get("sources"))
+        given = (entries(document, one).get("configMap") for one in (each, *projected))
+        found[said(document, own.get("name")) or ""] = [entries(document, one) for one in given if one is not None]
+    return found
+
+
+def _mounts(
+    document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node]
+) -> Iterator[tuple[str, Mapping[str, Node], Mapping[str, Node]]]:
+    """Yield the places at which a container sees ConfigMaps: the path, the mount itself, and the ConfigMap."""
+    volumes = _volumes(document, pod)
+    for each in items(document, container.get("volumeMounts")):
+        own = entries(document, each)
+        for source in volumes.get(said(document, own.get("name")) or "", ()):
+            yield said(document, own.get("mountPath")) or "", own, source
+
+
 def _mounted(
     document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node]
 ) -> Iterator[tuple[str, Text]]:
-    """Yield the files that a container sees of ConfigMaps, by their paths."""
-    volumes: dict[str, Mapping[str, Text]] = {}
-    for each in items(document, pod.get("volumes")) if document.maps else ():
-        own = entries(document, each)
-        source = entries(document, own.get("configMap"))
+    """Yield the files that a container sees of ConfigMaps, by their paths: all files of each, or its `items`."""
+    for place, mount, source in _mounts(document, pod, container) if document.maps else ():
         texts = document.maps.get(said(document, source.get("name")) or "", {})
-        for item in items(document, source.get("items")):
-            one = entries(document, item)
-            key, path = said(document, one.get("key")) or "", said(document, one.get("path")) or ""
-            texts = {**texts, path: texts.get(key, ())}
-        volumes[said(document, own.get("name")) or ""] = texts
-    for each in items(document, container.get("volumeMounts")):
-        own = entries(document, each)
-        place, only = said(document, own.get("mountPath")) or "", said(document, own.get("subPath"))
-        for name, text in volumes.get(said(document, own.get("name")) or "", {}).items():
+        if "items" in source:
+            named = [entries(document, each) for each in items(document, source["items"])]
+            keys = {said(document, each.get("path")) or "": said(document, each.get("key")) or "" for each in named}
+            texts = {path: texts.get(key, ()) for path, key in keys.items()}
+        only = said(document, mount.get("subPath"))
+        for name, text in texts.items():
             if text and only in (None, name):
                 yield (place if only else posixpath.join(place, name)), text
+
+
+def _missing(
+    document: YamlDocument, pod: Mapping[str, Node], container: Mapping[str, Node], script: Text
+) -> Iterator[Unfollowed]:
+    """Yield what is told of a script that starts a file of a ConfigMap which is not at hand."""
+    for place, _, source in _mounts(document, pod, container) if script else ():
+        name = said(document, source.get("name")) or ""
+        program = re.search(rf"(?<![\w./-]){re.escape(place)}(?:/[\w./-]*)?(?![\w-])", plain(script))
+        if program and place.strip("/") and name not in document.maps:
+            message = f"{program[0]} is of the ConfigMap {name}, which is not at hand"
+            yield Unfollowed.of_launch(document.path, script[0].span, "out of sight", message)
 
 
 def mounted_files(document: YamlDocument, roots: Sequence[Node]) -> frozenset[str]:
@@ -243,8 +279,8 @@ _MOST_FILES = 64
 
 
 def with_maps(document: YamlDocument, roots: Sequence[Node], sources: Sources | None = None) -> None:
-    """Note in a document the ConfigMaps of the file, and those that its containers have variables of and that a file of
-    `sources` beside it has.
+    """Note in a document the ConfigMaps of the file, and those that its containers have variables or files of and that
+    a file of `sources` beside it has.
     """
     document.maps = config_maps(document, roots)
     if sources is not None and (elsewhere := _named_maps(document, roots) - document.maps.keys()):
@@ -253,12 +289,19 @@ def with_maps(document: YamlDocument, roots: Sequence[Node], sources: Sources | 
     document.mounted = mounted_files(document, roots) if document.maps else frozenset()
 
 
+def with_images(document: YamlDocument, roots: Sequence[Node], sources: Sources) -> None:
+    """Note in a document the images of its containers that the repository builds."""
+    containers = (inside for root in roots for _, inside in _containers(document, root))
+    names = dict.fromkeys(said(document, inside.get("image")) or "" for inside in containers)
+    document.images = {name: image_named(name, document.path, sources) for name in names}
+
+
 def _named_maps(document: YamlDocument, roots: Sequence[Node]) -> set[str]:
-    """Return the names of the ConfigMaps that containers have variables of."""
+    """Return the names of the ConfigMaps that containers have variables or files of."""
     if "configMap" not in document.lines.text:
         return set()
     places = (entries(document, each) for root in roots for each in mappings(document, root))
-    named = (own.get(kind) for own in places for kind in ("configMapRef", "configMapKeyRef"))
+    named = (own.get(kind) for own in places for kind in ("configMapRef", "configMapKeyRef", "configMap"))
     return {said(document, entries(document, each).get("name")) or "" for each in named}
 
 

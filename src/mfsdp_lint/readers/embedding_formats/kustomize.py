@@ -9,13 +9,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.discover import KUSTOMIZATIONS
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
@@ -29,7 +28,6 @@ from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain, sliced,
 from mfsdp_lint.readers.shell_files import may_start
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import compose_documents
-from mfsdp_lint.readers.yaml_files import KUSTOMIZATIONS
 
 _RESOURCES = ("resources", "bases", "components")
 _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
@@ -40,7 +38,6 @@ _RUNS = lazy_pattern(r"\b(?:command|args|env|envFrom|data|stringData)\b|containe
 """Fields of objects that decide what a container runs, and with which variables."""
 
 _DEEPEST = 16
-_MOST_FOLDERS = 500
 _MOST = 64
 """Kustomizations that are built for one."""
 
@@ -74,16 +71,6 @@ def _named(kustomization: str, keys: Sequence[str], sources: Sources) -> set[str
     return {beside(kustomization, name) for name in names if name}
 
 
-def _is_base(path: str, sources: Sources) -> bool:
-    """Tell whether another kustomization near by is built of this one, and is applied in its place."""
-    folder = posixpath.dirname(posixpath.normpath(path))
-    for at, _, names in islice(disk.walk(posixpath.dirname(folder) or "."), _MOST_FOLDERS) if folder else ():
-        others = (posixpath.normpath(posixpath.join(at, name)) for name in names if name in KUSTOMIZATIONS)
-        if any(folder in _named(each, _RESOURCES, sources) for each in others):
-            return True
-    return False
-
-
 def read_kustomization(
     path: str,
     versions: Versions,
@@ -91,23 +78,35 @@ def read_kustomization(
     programs: Programs | None,
     unfollowed: list[Unfollowed],
 ) -> list[Recipe]:
-    """Return the runs of what a kustomization builds; `unfollowed` receives what of it is not followed."""
-    relevance = Relevance(sources) if programs is None else programs.asked.relevance
-    manifest, replaced, untold = kustomized(path, sources)
-    starts = may_start(path, plain((*manifest, *replaced)), relevance)
-    if not starts or _is_base(path, sources):
+    """Return the runs of what a kustomization builds; `unfollowed` receives what of it is not followed.
+
+    One that others are built of may be applied by itself as well, unless it is a component.
+    """
+    if _of(_kustomization(path, sources), "kind") == "Component":
         return []
-    given = scripts_of_manifest(path, manifest, relevance)
-    unfollowed += [*untold, *given.unfollowed]
-    return recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
+    relevance = Relevance(sources) if programs is None else programs.asked.relevance
+    build = _Build(sources)
+    manifest, replaced = _manifest(path, build)
+    if not may_start(path, plain((*manifest, *replaced)), relevance):
+        return []
+    given = scripts_of_manifest(path, manifest, relevance, sources=sources)
+    unfollowed += [*(not_followed(path, *each) for each in build.untold), *given.unfollowed]
+    found = recipes_of(path, given.scripts, versions, sources, programs, unfollowed)
+    bases = frozenset((each, 1, "") for each in build.kustomizations if each != posixpath.normpath(path))
+    return [replace(each, bases=bases) for each in found]
 
 
 def kustomized(path: str, sources: Sources) -> tuple[Text, Text, list[Unfollowed]]:
     """Return the manifest that a kustomization builds, the objects of which its other parts may change what they run,
     and the parts that are not followed."""
     build = _Build(sources)
+    return (*_manifest(path, build), [not_followed(path, *each) for each in build.untold])
+
+
+def _manifest(path: str, build: _Build) -> tuple[Text, Text]:
+    """Return the manifest of a build, and the objects of which its other parts may change what they run."""
     objects = build.objects(path)
-    start = standing_at("", of_file(path, sources.text_or_none(path) or " ")[0])
+    start = standing_at("", of_file(path, build.sources.text_or_none(path) or " ")[0])
     manifest, replaced = (
         [
             piece
@@ -117,7 +116,7 @@ def kustomized(path: str, sources: Sources) -> tuple[Text, Text, list[Unfollowed
         ]
         for which in (False, True)
     )
-    return tuple(manifest), tuple(replaced), [not_followed(path, *each) for each in build.untold]
+    return tuple(manifest), tuple(replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +143,21 @@ class _NotPatched(Exception):
     """A patch that does not fit, or of which not all is known."""
 
 
+class _TestFails(Exception):
+    """An operation tests for another value: kustomize stops, and builds nothing."""
+
+
 class _Build:
-    """A build of a kustomization; `untold` are the parts of it that are not followed, with their places."""
+    """A build of a kustomization, and of others for it; `untold` are the parts that are not followed, with places."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.untold: list[tuple[Piece | None, str]] = []
-        self.built = 0
+        self.kustomizations: list[str] = []
 
     def objects(self, path: str, given: Sequence[_Object] = (), depth: int = 0) -> list[_Object]:
         """Return the objects that a kustomization builds, of those that it is given as a component as well."""
-        self.built += 1
+        self.kustomizations.append(posixpath.normpath(path))
         own = _kustomization(path, self.sources)
         keys = own.keys() if isinstance(own, Mapping) else ()
         self.untold += [
@@ -195,7 +198,7 @@ class _Build:
     def _inner(self, path: str, named: Item, depth: int) -> str | None:
         """Return the kustomization in a folder that another one names."""
         found = _in_folder(beside(path, _said(named)), self.sources)
-        return found if depth < _DEEPEST and self.built < _MOST else None
+        return found if depth < _DEEPEST and len(self.kustomizations) < _MOST else None
 
     def _resources(self, path: str, own: Item, key: str, depth: int) -> Iterator[_Object]:
         for each in _list(own, key):
@@ -247,6 +250,9 @@ class _Build:
             for item in self._documents(text):
                 try:
                     objects = [each for one in objects for each in _with_patch(one, item, target)]
+                except _TestFails:
+                    self.untold.append((text[0], "kustomize stops at this patch, which tests for another value"))
+                    return [replace(each, is_replaced=True) for each in objects]
                 except (_NotPatched, KeyError, IndexError, ValueError, TypeError):
                     self.untold.append((text[0], "this patch is not followed"))
         return objects
@@ -346,6 +352,9 @@ def _operated(item: Item, operation: Item) -> Item:
             moved = _at(item, source)
             return _changed(_changed(item, source, "remove", None) if change == "move" else item, path, "add", moved)
         case "test":
+            expected, found = value, _at(item, path)
+            if isinstance(expected, Scalar) and isinstance(found, Scalar) and expected.value != found.value:
+                raise _TestFails
             return item
     raise _NotPatched
 

@@ -15,6 +15,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.regular_expressions import matched
 from mfsdp_lint.readers.shell.assignments import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
+from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, is_pattern
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
 from mfsdp_lint.readers.shell.state import Ended, Runner, State, Variable
 from mfsdp_lint.readers.shell.text_programs import posix_pattern
@@ -539,7 +540,11 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
     name = script.source(node.named_children[0])
     body = node.named_children[-1]
     values = Expander(runner, script, state).words(node.named_children[1:-1])
-    is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value)
+    is_open = any(HOLE in piece.text and piece.splits for value in values for piece in value) or any(
+        # Files that are not here: nobody knows how many.
+        is_pattern(script, each) and IN_PATTERN.search("".join(map(plain, values)))
+        for each in node.named_children[1:-1]
+    )
     if not is_open and node.type == "for_statement" and len(values) <= _MOST_PLAIN_TURNS:
         followed = runner.attempt(lambda: _turns(runner, script, body, name, values, state.fork()))
         if followed is not None:

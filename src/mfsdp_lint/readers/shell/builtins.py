@@ -312,6 +312,16 @@ def _cat(runner: Runner, script: Script, node: Node, words: list[Text], state: S
     return _ended(state)
 
 
+def _ls(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """Follow `ls FILE …` and `ls FOLDER` for files of the tree."""
+    names = [located(word) or "" for word in words[1:] if plain(word) != "-1"]
+    inside = [posixpath.basename(each) for each in runner.matching(f"{names[0]}/*", state)] if len(names) == 1 else []
+    are_files = bool(names) and all(not name.startswith("-") and runner.matching(name, state) for name in names)
+    lines = inside or (sorted(names) if are_files else None)
+    _print(state, None if lines is None else (script.made(node, "".join(f"{each}\n" for each in lines)),))
+    return _ended(state)
+
+
 def _tee(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     for word in words[1:]:
         if not plain(word).startswith("-"):
@@ -618,6 +628,7 @@ BUILTINS: dict[str, Builtin] = {
     "echo": _echo,
     **dict.fromkeys(TEXT_PROGRAMS, _text_program),
     "cat": _cat,
+    "ls": _ls,
     "tee": _tee,
     "envsubst": _envsubst,
     "xargs": _xargs,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.patterns_of_files import is_pattern
 from mfsdp_lint.readers.shell.script import (
     BREAK,
     EXPANSIONS,
@@ -79,8 +80,18 @@ class Expander:
         found: list[Text] = []
         for node in nodes:
             braced = self._braced(node)
-            found += words(self._at_home(node, self.pieces(node)), self._separators()) if braced is None else braced
+            here = words(self._at_home(node, self.pieces(node)), self._separators()) if braced is None else braced
+            found += self._files(node, here) if is_pattern(self.script, node) else here
         self.runner.steps += len(found) >> 5  # a list that doubles is not followed for ever
+        return found
+
+    def _files(self, node: Node, patterns: Iterable[Text]) -> list[Text]:
+        """Return the files of the tree that patterns of names stand for; of one without any the pattern itself."""
+        found: list[Text] = []
+        for each in patterns:
+            said = located(each)
+            names = self.runner.matching(said, self.state) if said else []
+            found += [(self.script.made(node, name),) for name in names] or [each]
         return found
 
     def _separators(self) -> str:

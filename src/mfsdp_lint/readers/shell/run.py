@@ -54,6 +54,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     texts_of_files,
     with_env_files,
 )
+from mfsdp_lint.readers.shell.patterns_of_files import files_matching
 from mfsdp_lint.readers.shell.script import (
     Piece,
     Script,
@@ -495,6 +496,10 @@ class ScriptRunner:
     def files(self, name: Text, state: State) -> list[Text]:
         """Return the texts of the tree's files that a name may mean of which a part is not known."""
         return texts_of_files(name, self.path, self.sources, state)
+
+    def matching(self, pattern: str, state: State) -> list[str]:
+        """Return the paths that a pattern of names stands for."""
+        return files_matching(pattern, self.path, state.folder)
 
     def _is_script(self, word: Text, state: State) -> bool:
         """Tell whether a word names a file that this script has written, or one of the tree that names a shell."""

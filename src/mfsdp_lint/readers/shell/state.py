@@ -413,6 +413,9 @@ class Runner(Protocol):
     def files(self, name: Text, state: State) -> list[Text]:
         """Return the texts of the tree's files that a name may mean of which a part is not known."""
 
+    def matching(self, pattern: str, state: State) -> list[str]:
+        """Return the paths that a pattern of names stands for."""
+
     def fewer(self, ways: list[Ended]) -> list[Ended]:
         """Merge ways, so that fewer are kept apart."""
 

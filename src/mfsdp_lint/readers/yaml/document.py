@@ -34,6 +34,7 @@ from mfsdp_lint.readers.yaml.nodes import (
 )
 
 if TYPE_CHECKING:
+    from mfsdp_lint.readers.images import DockerImage
     from mfsdp_lint.readers.shell.script import Text as ShellText
 
 _EXPANSION = 50_000
@@ -46,9 +47,9 @@ _LONGEST_KEY = 200
 class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
-    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them. `homes` are
-    the files of scalars that are read as its own (`readers/yaml/merged.py`; `is_merged`: with its own in one tree), and
-    `unfollowed` is what is not at hand.
+    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them, and `images`
+    those of containers by name. `homes` are the files of scalars that are read as its own (`readers/yaml/merged.py`;
+    `is_merged`: with its own in one tree), and `unfollowed` is what is not at hand.
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -57,6 +58,7 @@ class YamlDocument:
         self.budget = _EXPANSION
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
+        self.images: Mapping[str, DockerImage] = {}
         self.homes: dict[Node, YamlDocument] = {}
         self.is_merged = False
         self.unfollowed: list[Unfollowed] = []
