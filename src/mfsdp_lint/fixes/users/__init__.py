@@ -13,6 +13,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from mfsdp_lint.core.finding import HELD_BACK, Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search, anchors_of
@@ -23,6 +25,7 @@ from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import holds_repository, repository_above, shown
 from mfsdp_lint.readers.registry import is_python, kind_of
 
+_WORD = lazy_pattern(r"[A-Za-z_][\w-]{4,}")
 _LINES = (
     r"(?:[\"']?(?::\d|\{\d|\[[^\]\n]*\blines=)"
     r"|[^\n]*(?:\n[ \t]*:[\w-]+:[^\n]*)*?\n[ \t]*:(?:lines|emphasize-lines|(?:start|end)-[\w-]+):)"
@@ -102,7 +105,12 @@ class EditUsers:
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
         from mfsdp_lint.fixes.users.pins import pin_of
 
-        if found := self._excerpt(edit) or pin_of(self, request, edit, settings) or self._rewriter(request, edit):
+        if found := (
+            self._excerpt(edit)
+            or pin_of(self, request, edit, settings)
+            or self._rewriter(request, edit)
+            or self._searcher(edit, settings)
+        ):
             return found
         match kind_of(edit.span.path):
             case "python":
@@ -132,6 +140,18 @@ class EditUsers:
         for path in dict.fromkeys((edit.span.path, *(each.path for each in anchors_of(request)))):
             naming = self.search(path, {os.path.basename(path)})
             if found := rewriter_of(naming, path, words, reads=is_python(path)):
+                return found
+        return ""
+
+    def _searcher(self, edit: Edit, settings: Collection[str]) -> str:
+        """Return who looks in the files that it is given for a word that an edit changes, or for the setting's name."""
+        from mfsdp_lint.fixes.users.derived import searcher_of
+
+        names = [each.rpartition(".")[2] for each in settings]
+        changed = (Lines(self.texts(edit.span.path)).cut(edit.span), edit.text)
+        words = [max(_WORD.findall(each), key=len, default="") for each in changed]
+        for word in filter(None, dict.fromkeys((*words, *names, *(each.replace("_", "-") for each in names)))):
+            if found := searcher_of(self.search(edit.span.path, {word}), word):
                 return found
         return ""
 

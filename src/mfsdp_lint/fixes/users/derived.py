@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.users.takers import lists
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import is_python
 
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
 _START = lazy_pattern(rf"(?:^[ \t@-]*|[;&|(][ \t]*|(?P<program>{_PROGRAM}))[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
@@ -30,6 +31,32 @@ _HELD = lazy_pattern(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n
 _MOST_BEFORE = 2_000
 _WORD = lazy_pattern(r"[A-Za-z_][\w.-]{4,}")
 _OF_PROGRAM = lazy_pattern(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
+
+
+_READS_ANY = lazy_pattern(
+    r"(?<![\"'])(?<![\"']\))(?<![\"']\)\))\.read(?:_text|lines)?\(|\bin open\((?!\s*[\"'])|\bfileinput\b"
+    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
+)
+"""A program that reads lines or words of a file whose name is not written there."""
+_SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*][^\n]*")
+"""A command that looks for something in a file that a variable names."""
+_HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
+
+
+def searcher_of(texts: Mapping[str, str], word: str) -> str:
+    """Return who looks for a word in files that it is given, as "submit looks for --bf16 in files"; "" for none.
+
+    `texts` are those that have the word; where it is code, nobody looks for it.
+    """
+    for other, text in texts.items():
+        plain = uncommented(text)
+        reads = (_READS_ANY if is_python(other) else _SEARCHES_ANY).search(plain)
+        if reads is None:
+            continue
+        asked = [found[0] for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT) for found in each.finditer(plain)]
+        if any(word in each for each in asked):
+            return f"{other} looks for {word} in files that it is given"
+    return ""
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
