@@ -78,9 +78,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return ""  # whoever does not turn it on keeps the old value
     if chosen := _chosen_by_callers(tree, edit, place, settings):
         return chosen
-    # Of the words of a launch the evaluator does not know who else in the file takes them.
-    of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
-    if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
+    if not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
     found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
     return found or _user_out_of_sight(users, request, path, tree, at_fault, place)
