@@ -110,6 +110,7 @@ class EditUsers:
             or pin_of(self, request, edit, settings)
             or self._rewriter(request, edit)
             or self._searcher(edit, settings)
+            or self._digester(request, edit)
         ):
             return found
         match kind_of(edit.span.path):
@@ -154,6 +155,17 @@ class EditUsers:
             if found := searcher_of(self.search(edit.span.path, {word}), word):
                 return found
         return ""
+
+    def _digester(self, request: FixRequest, edit: Edit) -> str:
+        """Return who makes a digest of the file: of data, also the programs that read it."""
+        from mfsdp_lint.fixes.users.derived import digester_of
+
+        path = edit.span.path
+        recipes = (need.recipe for need in request.needs)
+        readers = dict.fromkeys(piece for each in recipes for piece in (each.path, *(one[0] for one in each.pieces)))
+        programs = [each for each in readers if each != path and is_python(each) and not is_python(path)]
+        texts = {path: self.texts(path), **self.search(path, {os.path.basename(path)})}
+        return digester_of({**texts, **{each: self.texts(each) for each in programs}}, path, programs)
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

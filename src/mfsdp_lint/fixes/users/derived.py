@@ -33,6 +33,13 @@ _WORD = lazy_pattern(r"[A-Za-z_][\w.-]{4,}")
 _OF_PROGRAM = lazy_pattern(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
 
 
+DIGESTS = lazy_pattern(
+    r"(?<![\w.-])(?:hashlib|xxhash|(?:md5|sha\d*|b2|ck)sum|shasum|git hash-object|hash\(|hashFiles\()"
+    r"|\b(?:sha\d+|md5|blake2[bs]|blake3|crc32|adler32|uuid[35]|xxh\w+)\("
+)
+"""Calls, and commands, whose result names something: a folder of a run, say, which another text would name anew."""
+_OWN_FILE = lazy_pattern(r"\b__file__\b|\$\{?(?:0\b|BASH_SOURCE)")
+
 _READS_ANY = lazy_pattern(
     r"(?<![\"'])(?<![\"']\))(?<![\"']\)\))\.read(?:_text|lines)?\(|\bin open\((?!\s*[\"'])|\bfileinput\b"
     r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
@@ -41,6 +48,22 @@ _READS_ANY = lazy_pattern(
 _SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*][^\n]*")
 """A command that looks for something in a file that a variable names."""
 _HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
+
+
+def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) -> str:
+    """Return who makes a digest of a file, as "train.sh makes a digest of config.yaml"; "" for none.
+
+    `texts` are those of the file itself and of others, of which `programs` may have it without its name.
+    """
+    name = os.path.basename(path)
+    for other, text in texts.items():
+        said = uncommented(text) if DIGESTS.search(text) else ""
+        lines = said.split("\n") if not is_python(other) else [said]
+        for each in lines if said else ():
+            is_own = other == path and _OWN_FILE.search(each) is not None
+            if DIGESTS.search(each) and (is_own or other in programs or any(mentions_of(each, name))):
+                return f"{other} makes a digest of {name}"
+    return ""
 
 
 def searcher_of(texts: Mapping[str, str], word: str) -> str:
