@@ -148,12 +148,16 @@ class EditUsers:
         """Return who looks in the files that it is given for a word that an edit changes, or for the setting's name."""
         from mfsdp_lint.fixes.users.derived import searcher_of
 
-        names = [each.rpartition(".")[2] for each in settings]
-        changed = (Lines(self.texts(edit.span.path)).cut(edit.span), edit.text)
+        path, names = edit.span.path, [each.rpartition(".")[2] for each in settings]
+        changed = (Lines(self.texts(path)).cut(edit.span), edit.text)
         words = [max(_WORD.findall(each), key=len, default="") for each in changed]
         for word in filter(None, dict.fromkeys((*words, *names, *(each.replace("_", "-") for each in names)))):
-            if found := searcher_of(self.search(edit.span.path, {word}), word):
+            if found := searcher_of(self.search(path, {word}), word):
                 return found
+            for other in self.search(path, {word}, quoting=True):
+                listed = os.path.basename(other)
+                if other.endswith(".txt") and (found := searcher_of(self.search(other, {listed}), listed)):
+                    return found
         return ""
 
     def _digester(self, request: FixRequest, edit: Edit) -> str:

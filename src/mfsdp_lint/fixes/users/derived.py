@@ -45,7 +45,7 @@ _READS_ANY = lazy_pattern(
     r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
 )
 """A program that reads lines or words of a file whose name is not written there."""
-_SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*][^\n]*")
+_SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*<^][^\n]*")
 """A command that looks for something in a file that a variable names."""
 _HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
 
@@ -69,14 +69,14 @@ def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) 
 def searcher_of(texts: Mapping[str, str], word: str) -> str:
     """Return who looks for a word in files that it is given, as "submit looks for --bf16 in files"; "" for none.
 
-    `texts` are those that have the word; where it is code, nobody looks for it.
+    `texts` are those that have the word, or name a list that has it; where it is code, nobody looks for it.
     """
     for other, text in texts.items():
         plain = uncommented(text)
-        reads = (_READS_ANY if is_python(other) else _SEARCHES_ANY).search(plain)
-        if reads is None:
+        if (_READS_ANY.search(plain) if is_python(other) else _SEARCHES_ANY.search(_without_separators(plain))) is None:
             continue
-        asked = [found[0] for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT) for found in each.finditer(plain)]
+        pieces = (each.finditer(plain) for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT))
+        asked = [found[0] for each in pieces for found in each]
         if any(word in each for each in asked):
             return f"{other} looks for {word} in files that it is given"
     return ""
@@ -121,16 +121,21 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     """
     name = os.path.basename(path)
     words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
+    parts = _parts(words)
     for other, text in texts.items():
         # (Most texts do neither, and to look for comments and patterns takes longer.)
-        if name not in text and (other in but or not any(word in text for word in words)):
+        low = text.lower()
+        if name not in text and (other in but or not any(part in low for part in parts)):
             continue
         plain = uncommented(text)
         mentions = mentions_of(plain, name)
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         named = [] if other in but else [plain, *_programs(texts, plain, others)]
-        if any(_edits(plain, each, words) or _reads(plain, each) for each in others) or (
-            any(word in each for each in named for word in words) and (others or lists(other, text, path))
+        asked = [each[0].lower() for each in _SEARCHES_ANY.finditer(plain)] if named else []
+        if (
+            any(_edits(plain, each, words) or _reads(plain, each) for each in others)
+            or (any(word in each for each in named for word in words) and (others or lists(other, text, path)))
+            or (any(part in each for part in parts for each in asked) and lists(other, text, path))
         ):
             return f"{other} takes the text of {name}"
     return ""
@@ -138,10 +143,18 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
 
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
-    before = _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), _line_before(text, mention))
+    before = _without_separators(_line_before(text, mention))
     tool = _TEXT_TOOL.search(command := re.split(r"[;&|]", before)[-1])
-    parts = {re.split(r"[-_.]", each)[-1].lower() for each in words}
-    return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in parts))
+    return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in _parts(words)))
+
+
+def _without_separators(text: str) -> str:
+    """Return a text of the same length in which no quoted piece has what separates commands."""
+    return _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), text)
+
+
+def _parts(words: Collection[str]) -> set[str]:
+    return {re.split(r"[-_.]", each)[-1].lower() for each in words}
 
 
 def _reads(text: str, mention: re.Match[str]) -> bool:
