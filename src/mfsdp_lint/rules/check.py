@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
@@ -20,8 +21,10 @@ from mfsdp_lint.process import tell_progress
 from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, arranged, gpu_memory, undecided
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
-from mfsdp_lint.rules.unheard import Unheard, unheard
 from mfsdp_lint.rules.writes import Assignment, broken
+
+if TYPE_CHECKING:
+    from mfsdp_lint.rules.unheard import Unheard
 
 DecidingWrite = tuple[str, Origin, list[Source]]
 """A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
@@ -198,6 +201,8 @@ def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | N
             remedy, follows = _remedy(hit), None
             if remedy is not None:
                 if id(hit.variant) not in texts:
+                    from mfsdp_lint.rules.unheard import unheard  # a clean run needs none
+
                     site = Site(found.target, hit.recipe.front_end)
                     texts[id(hit.variant)] = unheard(hit.recipe, hit.variant, site)
                 follows = _followed(hit, remedy, texts[id(hit.variant)])
