@@ -108,3 +108,104 @@ def test_who_starts_or_copies_a_script_holds_nothing_back(fixed: Fixed, path: st
 def test_a_variable_is_left_out_of_one_command_where_a_program_may_take_the_script(fixed: Fixed) -> None:
     changed = fixed({"train.sh": EXPORTED, "send.py": "send(Path('train.sh'))\n"}, "train.sh")
     assert changed == {"train.sh": EXPORTED.replace("torchrun", "env -u CUDA_DEVICE_MAX_CONNECTIONS torchrun")}
+
+
+SEARCHING = {
+    "a wrapper": ("submit", '#!/bin/bash\ngrep -q -- "--ckpt-format torch_dist" "$1" || exit 2\nexec sbatch "$1"\n'),
+    "lines in a here-document": (
+        "submit",
+        '#!/bin/bash\nwhile read -r line; do grep -qF -- "$line" "$1" || exit 2; done <<END\n'
+        "--ckpt-format torch_dist\nEND\n",
+    ),
+    "a program of awk": (
+        "fmt.sh",
+        "awk '{ for (i = 1; i < NF; i++) if ($i ~ /ckpt-format/) print $(i + 1) }' \"$1\"\n",
+    ),
+    "a program": (
+        "submit.py",
+        "import pathlib\nimport sys\n\nwords = pathlib.Path(sys.argv[1]).read_text().split()\n"
+        "print('big' if 'torch_dist' in words else 'small')\n",
+    ),
+    "a rule of make": ("Makefile", "plain/%.sh: jobs/%.sh jobs/*.sh\n\tsed -e 's/--use-megatron-fsdp//' $< > $@\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), SEARCHING.values(), ids=SEARCHING)
+def test_a_script_stays_whose_words_somebody_looks_for_in_files_that_he_is_given(
+    fixed: Fixed, path: str, text: str
+) -> None:
+    changed = fixed({"jobs/train.sh": SCRIPT, path: text}, ".")
+    assert "--ckpt-format torch_dist" in changed.get("jobs/train.sh", SCRIPT)
+
+
+def test_a_script_stays_whose_line_a_list_requires(fixed: Fixed) -> None:
+    check = 'for each in jobs/*; do grep -qFf required.txt "$each" || exit 1; done\n'
+    changed = fixed({"jobs/train.sh": SCRIPT, "required.txt": "torch_dist\n", "check.sh": check}, ".")
+    assert "--ckpt-format torch_dist" in changed.get("jobs/train.sh", SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("sizes.sh", 'awk \'$1 == "--num-layers" { print $2 }\' "$1"\n'),
+        ("notes.py", "NOTE = 'torch_dist is an old format'\n"),
+        ("hosts.py", "import sys\n\nprint(open(sys.argv[1]).read().split())\n"),
+    ],
+)
+def test_who_looks_for_other_words_is_not_concerned(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"train.sh": SCRIPT, path: text}, ".") == {"train.sh": SCRIPT.replace("torch_dist", "fsdp_dtensor")}
+
+
+TABLE = """\
+import hashlib
+
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+
+TABLE = {"ckpt_format": "torch_dist", "save_interval": 100}
+
+
+def train():
+    cfg = llama32_1b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.dist.use_megatron_fsdp = True
+    for name, value in TABLE.items():
+        setattr(cfg.checkpoint, name, value)
+    cfg.checkpoint.load = None
+    cfg.checkpoint.save = "/c/" + %s
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "hashlib.sha1(repr(TABLE).encode()).hexdigest()",
+        "hashlib.sha1(str(TABLE).encode()).hexdigest()",
+        "str(uuid.uuid5(uuid.NAMESPACE_URL, repr(TABLE)))",
+    ],
+)
+def test_a_table_stays_whose_digest_names_a_run(fixed: Fixed, tag: str) -> None:
+    text = (TABLE % tag).replace("import hashlib\n", "import hashlib\nimport uuid\n")
+    (changed,) = fixed({"recipe.py": text}, ".").values()
+    assert '{"ckpt_format": "torch_dist"' in changed
+    assert 'cfg.checkpoint.ckpt_format = "fsdp_dtensor"' in changed
+
+
+def test_a_table_stays_that_a_function_beside_it_reads(fixed: Fixed) -> None:
+    files = {
+        "tables.py": 'TABLE = {"ckpt_format": "torch_dist"}\n\n\ndef name():\n    return "-".join(TABLE.values())\n'
+    }
+    files["recipe.py"] = (TABLE % "'x'").replace(TABLE.split("\n")[4], "from tables import TABLE")
+    assert "tables.py" not in fixed(files, ".")
+
+
+@pytest.mark.parametrize(
+    "digest", ['RUN=$(md5sum < "$0" | cut -c1-8)\n', "key=`sha1sum $BASH_SOURCE`\n", "h=$(git hash-object train.sh)\n"]
+)
+def test_a_script_stays_whose_digest_names_something(fixed: Fixed, digest: str) -> None:
+    assert fixed({"train.sh": digest + SCRIPT}, ".") == {}
+
+
+def test_a_digest_of_another_file_changes_nothing(fixed: Fixed) -> None:
+    text = "sha256sum data.bin\n" + SCRIPT
+    assert fixed({"train.sh": text}, ".") == {"train.sh": text.replace("torch_dist", "fsdp_dtensor")}

@@ -62,7 +62,9 @@ class FixRequest:
 
 
 def anchors_of(request: FixRequest) -> Iterator[Span]:
-    """Yield the places where the feature that a finding is about is turned on, and where they have it from."""
+    """Yield the places in the project where the feature that a finding is about is turned on, and where they have it
+    from.
+    """
     for need in request.needs:
         for setting in need.anchors:
             if setting not in need.named and (origin := need.variant.origin(setting)) is not None:

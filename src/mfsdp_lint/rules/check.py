@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
@@ -21,6 +22,9 @@ from mfsdp_lint.rules.index import RuleIndex, SettingsViews, Undecided, agenda, 
 from mfsdp_lint.rules.model import Case, FixSpec, Rule, stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.writes import Assignment, broken
+
+if TYPE_CHECKING:
+    from mfsdp_lint.rules.unheard import Unheard
 
 DecidingWrite = tuple[str, Origin, list[Source]]
 """A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
@@ -65,6 +69,8 @@ class Violation:
     looks at. `witnesses` are the settings that made the rule fire, `passage` is the text of a rule about text.
     `completed_by` is the file that launches the recipe, or builds another one on it, so that the rule does not fire.
     `decided_in` is the file whose text decides the violation, where that is none that the user asked to lint.
+    `follows` is a text that seems to give a setting which decides the violation, and does not: until somebody has said
+    what is meant by that, there is no remedy.
     """
 
     rule: Rule
@@ -79,6 +85,7 @@ class Violation:
     passage: Passage | None = None
     completed_by: str = ""
     decided_in: str = ""
+    follows: Unheard | None = None
 
     @property
     def severity(self) -> Severity:
@@ -187,9 +194,18 @@ def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | N
     writes = _Writes(found.recipes, fired, faults)
     cured = completed(found.recipes, found.of, writes)
     broken = []
+    texts: dict[int, tuple[Unheard, ...]] = {}
     for hit in fired if every else strongest(fired, found.rules):
         with contained(faults, hit.recipe.path):
             by = cured.get((id(hit.recipe), hit.rule.code), "")
+            remedy, follows = _remedy(hit), None
+            if remedy is not None:
+                if id(hit.variant) not in texts:
+                    from mfsdp_lint.rules.unheard import unheard  # a clean run needs none
+
+                    site = Site(found.target, hit.recipe.front_end)
+                    texts[id(hit.variant)] = unheard(hit.recipe, hit.variant, site)
+                follows = _followed(hit, remedy, texts[id(hit.variant)])
             broken.append(
                 Violation(
                     rule=hit.rule,
@@ -199,10 +215,11 @@ def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | N
                     seen=hit.seen,
                     witnesses=hit.witnesses,
                     primary=_primary(hit, writes, found.is_linted),
-                    remedy=_remedy(hit),
+                    remedy=None if follows else remedy,
                     target=found.target,
                     passage=hit.passage,
                     completed_by=by,
+                    follows=follows,
                 )
             )
     return broken
@@ -449,6 +466,18 @@ def _remedy(hit: RuleMatch) -> Remedy | None:
         may_change=hit.passage.sets if hit.passage else (),
         why=_why(fix, safe=safe),
     )
+
+
+def _followed(hit: RuleMatch, remedy: Remedy, texts: Sequence[Unheard]) -> Unheard | None:
+    """Return the text that seems to give a setting which decides a violation, or whether its fix is safe."""
+    if not texts:
+        return None
+    fix = hit.rule.fix_for(hit.variant, hit.seen)
+    asked = [condition for _, condition in fix.safe.entries] if fix else []
+    asked += [hit.rule.applies] if hit.assignment else []
+    decisive = {*hit.witnesses, *(path for each in asked for path in each.deciding(hit.seen))}
+    others = (each for each in texts if each.name not in decisive)
+    return next((each for each in others if each.meant_for(decisive, hit.variant, remedy.set)), None)
 
 
 def _why(fix: FixSpec, *, safe: bool) -> str:

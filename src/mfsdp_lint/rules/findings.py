@@ -44,7 +44,10 @@ class FindingGroup:
 
     @property
     def no_fix(self) -> str:
-        """Reason why the rule has no fix, in the rule's words; empty if it has one."""
+        """Reason why there is no fix, of a rule without any in the rule's words; empty if there is one."""
+        followed = next((each.follows for each in self.whole if each.follows), None)
+        if followed is not None and self.safety is None:
+            return f"what is meant in {followed.span.path}:{followed.span.line} decides it"
         fixes = (each.rule.fix_for(each.variant, each.seen) for each in self.violations)
         return next((fix.none for fix in fixes if fix and fix.none), "")
 

@@ -77,6 +77,8 @@ EXPRESSIONS = [
     "[row[1] for row in csv.reader(['a,1', 'b,2'])]",
     "[row['tp'] for row in csv.DictReader(['name,tp', 'x,4'])]",
     "hashlib.sha256(b'tp4').hexdigest()[:8]",
+    "json.dumps({'iters': 100000, 'sizes': [4096, 8192]}, sort_keys=True)",
+    "repr([('tp', 4), ('pp', 2)])",
     "hashlib.md5('tp4'.encode()).hexdigest()",
     "zlib.crc32(b'tp4') + binascii.crc32(b'pp2')",
     "base64.urlsafe_b64encode(b'a?b').decode()",

@@ -13,6 +13,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from mfsdp_lint.core.finding import HELD_BACK, Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.fixes.judged import FixRequest, Judged, Search, anchors_of
@@ -23,6 +25,7 @@ from mfsdp_lint.inputs.mentions import LINK
 from mfsdp_lint.inputs.projects import holds_repository, repository_above, shown
 from mfsdp_lint.readers.registry import is_python, kind_of
 
+_WORD = lazy_pattern(r"[A-Za-z_][\w-]{4,}")
 _LINES = (
     r"(?:[\"']?(?::\d|\{\d|\[[^\]\n]*\blines=)"
     r"|[^\n]*(?:\n[ \t]*:[\w-]+:[^\n]*)*?\n[ \t]*:(?:lines|emphasize-lines|(?:start|end)-[\w-]+):)"
@@ -102,7 +105,13 @@ class EditUsers:
             return f"{edit.span.path} belongs to another repository ({shown(other)})"
         from mfsdp_lint.fixes.users.pins import pin_of
 
-        if found := self._excerpt(edit) or pin_of(self, request, edit, settings) or self._rewriter(request, edit):
+        if found := (
+            self._excerpt(edit)
+            or pin_of(self, request, edit, settings)
+            or self._rewriter(request, edit)
+            or self._searcher(edit, settings)
+            or self._digester(request, edit)
+        ):
             return found
         match kind_of(edit.span.path):
             case "python":
@@ -134,6 +143,33 @@ class EditUsers:
             if found := rewriter_of(naming, path, words, reads=is_python(path)):
                 return found
         return ""
+
+    def _searcher(self, edit: Edit, settings: Collection[str]) -> str:
+        """Return who looks in the files that it is given for a word that an edit changes, or for the setting's name."""
+        from mfsdp_lint.fixes.users.derived import searcher_of
+
+        path, names = edit.span.path, [each.rpartition(".")[2] for each in settings]
+        changed = (Lines(self.texts(path)).cut(edit.span), edit.text)
+        words = [max(_WORD.findall(each), key=len, default="") for each in changed]
+        for word in filter(None, dict.fromkeys((*words, *names, *(each.replace("_", "-") for each in names)))):
+            if found := searcher_of(self.search(path, {word}), word):
+                return found
+            for other in self.search(path, {word}, quoting=True):
+                listed = os.path.basename(other)
+                if other.endswith(".txt") and (found := searcher_of(self.search(other, {listed}), listed)):
+                    return found
+        return ""
+
+    def _digester(self, request: FixRequest, edit: Edit) -> str:
+        """Return who makes a digest of the file: of data, also the programs that read it."""
+        from mfsdp_lint.fixes.users.derived import digester_of
+
+        path = edit.span.path
+        recipes = (need.recipe for need in request.needs)
+        readers = dict.fromkeys(piece for each in recipes for piece in (each.path, *(one[0] for one in each.pieces)))
+        programs = [each for each in readers if each != path and is_python(each) and not is_python(path)]
+        texts = {path: self.texts(path), **self.search(path, {os.path.basename(path)})}
+        return digester_of({**texts, **{each: self.texts(each) for each in programs}}, path, programs)
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.users.takers import lists
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.readers.registry import is_python
 
 _PROGRAM = r"(?:^|(?<=[\s\"'`/(\[]))(?:bash|sh|zsh|sbatch|qsub|exec|nohup)[\"']?[\s,]+(?:-\w+[\"']?[\s,]+)*"
 _START = lazy_pattern(rf"(?:^[ \t@-]*|[;&|(][ \t]*|(?P<program>{_PROGRAM}))[\"']?[\w./${{}}-]*\Z", re.MULTILINE)
@@ -30,6 +31,55 @@ _HELD = lazy_pattern(r"(?:^|[\s;({])(?P<name>\w+)\s*(?::\s*\w+\s*)?:?=[^=\n][^\n
 _MOST_BEFORE = 2_000
 _WORD = lazy_pattern(r"[A-Za-z_][\w.-]{4,}")
 _OF_PROGRAM = lazy_pattern(r"[\w.-]+\.(?:py|pl|rb|sed|awk)\b")
+
+
+DIGESTS = lazy_pattern(
+    r"(?<![\w.-])(?:hashlib|xxhash|(?:md5|sha\d*|b2|ck)sum|shasum|git hash-object|hash\(|hashFiles\()"
+    r"|\b(?:sha\d+|md5|blake2[bs]|blake3|crc32|adler32|uuid[35]|xxh\w+)\("
+)
+"""Calls, and commands, whose result names something: a folder of a run, say, which another text would name anew."""
+_OWN_FILE = lazy_pattern(r"\b__file__\b|\$\{?(?:0\b|BASH_SOURCE)")
+
+_READS_ANY = lazy_pattern(
+    r"(?<![\"'])(?<![\"']\))(?<![\"']\)\))\.read(?:_text|lines)?\(|\bin open\((?!\s*[\"'])|\bfileinput\b"
+    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
+)
+"""A program that reads lines or words of a file whose name is not written there."""
+_SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*<^][^\n]*")
+"""A command that looks for something in a file that a variable names."""
+_HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
+
+
+def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) -> str:
+    """Return who makes a digest of a file, as "train.sh makes a digest of config.yaml"; "" for none.
+
+    `texts` are those of the file itself and of others, of which `programs` may have it without its name.
+    """
+    name = os.path.basename(path)
+    for other, text in texts.items():
+        said = uncommented(text) if DIGESTS.search(text) else ""
+        lines = said.split("\n") if not is_python(other) else [said]
+        for each in lines if said else ():
+            is_own = other == path and _OWN_FILE.search(each) is not None
+            if DIGESTS.search(each) and (is_own or other in programs or any(mentions_of(each, name))):
+                return f"{other} makes a digest of {name}"
+    return ""
+
+
+def searcher_of(texts: Mapping[str, str], word: str) -> str:
+    """Return who looks for a word in files that it is given, as "submit looks for --bf16 in files"; "" for none.
+
+    `texts` are those that have the word, or name a list that has it; where it is code, nobody looks for it.
+    """
+    for other, text in texts.items():
+        plain = uncommented(text)
+        if (_READS_ANY.search(plain) if is_python(other) else _SEARCHES_ANY.search(_without_separators(plain))) is None:
+            continue
+        pieces = (each.finditer(plain) for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT))
+        asked = [found[0] for each in pieces for found in each]
+        if any(word in each for each in asked):
+            return f"{other} looks for {word} in files that it is given"
+    return ""
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
@@ -71,16 +121,21 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     """
     name = os.path.basename(path)
     words = {max(found, key=len) for each in said if (found := _WORD.findall(each))}
+    parts = _parts(words)
     for other, text in texts.items():
         # (Most texts do neither, and to look for comments and patterns takes longer.)
-        if name not in text and (other in but or not any(word in text for word in words)):
+        low = text.lower()
+        if name not in text and (other in but or not any(part in low for part in parts)):
             continue
         plain = uncommented(text)
         mentions = mentions_of(plain, name)
         others = [each for each in mentions if not (is_start(plain, each) or is_sourced(plain, each))]
         named = [] if other in but else [plain, *_programs(texts, plain, others)]
-        if any(_edits(plain, each, words) or _reads(plain, each) for each in others) or (
-            any(word in each for each in named for word in words) and (others or lists(other, text, path))
+        asked = [each[0].lower() for each in _SEARCHES_ANY.finditer(plain)] if named else []
+        if (
+            any(_edits(plain, each, words) or _reads(plain, each) for each in others)
+            or (any(word in each for each in named for word in words) and (others or lists(other, text, path)))
+            or (any(part in each for part in parts for each in asked) and lists(other, text, path))
         ):
             return f"{other} takes the text of {name}"
     return ""
@@ -88,10 +143,18 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
 
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
-    before = _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), _line_before(text, mention))
+    before = _without_separators(_line_before(text, mention))
     tool = _TEXT_TOOL.search(command := re.split(r"[;&|]", before)[-1])
-    parts = {re.split(r"[-_.]", each)[-1].lower() for each in words}
-    return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in parts))
+    return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in _parts(words)))
+
+
+def _without_separators(text: str) -> str:
+    """Return a text of the same length in which no quoted piece has what separates commands."""
+    return _QUOTED.sub(lambda found: re.sub(r"[;&|]", " ", found[0]), text)
+
+
+def _parts(words: Collection[str]) -> set[str]:
+    return {re.split(r"[-_.]", each)[-1].lower() for each in words}
 
 
 def _reads(text: str, mention: re.Match[str]) -> bool:

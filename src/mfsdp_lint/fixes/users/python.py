@@ -18,6 +18,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
+from mfsdp_lint.fixes.users.derived import DIGESTS
 from mfsdp_lint.fixes.users.fixtures import switched, test_without
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
@@ -78,9 +79,7 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
         return ""  # whoever does not turn it on keeps the old value
     if chosen := _chosen_by_callers(tree, edit, place, settings):
         return chosen
-    # Of the words of a launch the evaluator does not know who else in the file takes them.
-    of_a_launch = any(need.recipe.kind == "arguments" for need in request.needs)
-    if of_a_launch and not place.around and (found := accounted.outside(path, text, place.names, edit)):
+    if not place.around and (found := accounted.outside(path, text, place.names, edit)):
         return found
     found = next(filter(None, (_user_in_others(users, accounted, path, module, name) for name in place.names)), "")
     return found or _user_out_of_sight(users, request, path, tree, at_fault, place)
@@ -308,6 +307,10 @@ def _chosen_by_callers(tree: ast.Module, edit: Edit, place: _Place, settings: Co
     return ""
 
 
+_AS_TEXT = lazy_pattern(rf"{DIGESTS.pattern}|\b(?:repr|str|dumps|frozenset|sorted)\(|![rs]\}}|\.encode\(")
+"""Makes a text of a value: of a digest of it nobody can say which recipes it is for."""
+
+
 class _ComparedCode:
     """The code that the proof compares: functions that make recipes, and statements that write the settings."""
 
@@ -322,18 +325,32 @@ class _ComparedCode:
                 self._lines.setdefault(span.path, set()).update(range(span.line, span.end_line + 1))
 
     def outside(self, path: str, text: str, names: Collection[str], edit: Edit | None = None) -> str:
-        """Return "PATH uses NAME" where a Python file names one of these elsewhere than in what is compared."""
+        """Return "PATH uses NAME" where a Python file names one of these elsewhere than in what is compared.
+
+        At the top level a name hands its value on to those of the statement.
+        """
         tree = parsed(text)
         assert tree is not None  # who asks has seen that it is Python
-        for name in names:
+        has_digests = DIGESTS.search(text) is not None
+        waiting, seen = list(names), set(names)
+        while waiting:
+            name = waiting.pop(0)
             word = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, (name, *_aliases(tree, name))))})(?!\w)")
             for line, said in enumerate(uncommented(text).splitlines(), 1):
-                if not word.search(said) or line in self._lines.get(path, ()):
+                if not word.search(said) or _defines(tree, line, name):
                     continue
-                if edit is not None and edit.span.line <= line <= edit.span.end_line:
+                if has_digests and _AS_TEXT.search(said):
+                    return f"{path} makes a digest of {name}"
+                if line in self._lines.get(path, ()) or self.is_compared(path, tree, line):
                     continue
-                if not self.is_compared(path, tree, line) and not _defines(tree, line, name):
+                statement = None if edit is None or _around(tree, line) else _statement(tree, line)
+                if edit is not None and statement is not None and edit.span.line in _lines(statement):
+                    continue
+                bound = set(_bound(statement))
+                if statement is None or not bound or any(map(_compares, ast.walk(statement))):
                     return f"{path} uses {name}"
+                waiting += bound - seen
+                seen |= bound
         return ""
 
     def is_compared(self, path: str, tree: ast.Module, line: int) -> bool:

@@ -65,6 +65,9 @@ def user_of(
     text = users.texts(path) if alone is None else alone
     if _is_for_one_mode(users, request, path, text, edit):
         return f"{path} has other ways to this launch"
+    open_to = next(_left_to_callers(request), "")
+    if open_to and (words := next(_words_of_callers(Script.of_file(path, text)), "")):
+        return f"whoever starts {path} may give {open_to} ({words})"
     changed = _changed(path, text, edit)
     spans = (edit.span, *anchors_of(request))
     others = users.search(path, ())
@@ -98,6 +101,32 @@ def user_of(
         if other.endswith(QUOTING) and any(is_sourced(said, each) for each in mentions_of(said, name)):
             return f"{other} uses {name}"
     return ""
+
+
+def _left_to_callers(request: FixRequest) -> Iterator[str]:
+    """Yield the settings that a finding rests on, and that nobody writes: other words of the launch may do so."""
+    for need in request.needs:
+        for setting in need.anchors:
+            origin = need.variant.origin(setting)
+            if setting not in need.named and (origin is None or origin.how == "default" or origin.upstream):
+                yield setting
+
+
+_PASSED_ON = lazy_pattern(
+    r"\"?\$\{?[@*].*|(?P<quote>\"?)\$\{?(?P<name>[A-Za-z_]\w*)(?P<all>\[[@*]\])?\}?\"?", re.DOTALL
+)
+
+
+def _words_of_callers(script: Script) -> Iterator[str]:
+    """Yield the words of commands, and elements of lists, that whoever starts a script gives, any number at once."""
+    assigned = {script.source(each.children[0]) for each in script.nodes() if each.type == "variable_assignment"}
+    for node in (each for each in script.nodes() if each.type in ("command", "array")):
+        words = [script.source(each) for each in node.named_children if each.type != "command_name"]
+        for before, word in zip(["", *words], words, strict=False):
+            found = None if before.startswith("-") else _PASSED_ON.fullmatch(word)
+            if found is None or found["name"] in assigned or (found["quote"] and not found["all"]):
+                continue
+            yield word
 
 
 _CLAUSES = ("if_statement", "elif_clause", "else_clause", "case_item", "list", "expansion")

@@ -56,9 +56,9 @@ def noticed(
     """
     found: list[Notice] = []
     for script in runner.scripts.values():
-        found += broken_continuations(script)
-        found += lost_continuations(script)
-        found += commented_elements(script)
+        found += broken_continuations(script, versions.core)
+        found += lost_continuations(script, versions.core)
+        found += commented_elements(script, versions.core)
         found += misspelt_variables(script)
     if whole is not None:
         found += late_variables(whole, path, launches)
@@ -127,16 +127,31 @@ _BROKEN = lazy_pattern(rf"(?<!\\)\\(?P<behind>[ \t]+(?P<comment>#.*)?)\n(?=[ \t]
 _NOT_READ = frozenset(("comment", "raw_string", "ansi_c_string", "heredoc_body", "heredoc_content"))
 
 
-def broken_continuations(script: Script) -> Iterator[Notice]:
+def broken_continuations(script: Script, core: str) -> Iterator[Notice]:
     """Yield blanks or comments behind a backslash: it escapes only the blank, and the line ends there."""
     for found in _BROKEN.finditer(script.text):
         if not _is_read(script.node_at(found.start(), found.start() + 1)):
             continue
         span = around(script.cut(*found.span("behind")))
-        yield Notice("broken-continuation", span, {"comment": found["comment"]})
+        lost = _settings_in(_CONTINUED.match(script.text, found.end()), core)
+        yield Notice("broken-continuation", span, {"comment": found["comment"]}, lost)
 
 
-def lost_continuations(script: Script) -> Iterator[Notice]:
+_CONTINUED = lazy_pattern(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*")
+"""A line, and those that it goes on with."""
+_GIVES = lazy_pattern(rf"(?<![\w-])(?:(?P<flag>--[A-Za-z][\w-]*)|(?P<override>{_OVERRIDE.pattern}))")
+
+
+def _settings_in(lost: re.Match[str] | None, core: str) -> tuple[str, ...]:
+    """Return the settings that flags and overrides in a text would give, if a command had it."""
+    found: dict[str, None] = {}
+    for each in _GIVES.finditer(lost[0] if lost else ""):
+        override = each["override"]
+        found |= dict.fromkeys([override.strip("+~=")] if override else settings_of_flag(each["flag"], core))
+    return tuple(found)
+
+
+def lost_continuations(script: Script, core: str) -> Iterator[Notice]:
     """Yield lines of options, or of overrides, that no command in front of them takes."""
     lines = script.text.split("\n")
     for node in script.nodes():
@@ -152,7 +167,8 @@ def lost_continuations(script: Script) -> Iterator[Notice]:
             continue  # that is what is wrong
         name = script.source(node.children[0])
         ended_by = comment if comment.startswith("#") and above.endswith("\\") else None
-        yield Notice("lost-continuation", script.span(node), {"option": name, "comment": ended_by})
+        lost = _settings_in(_CONTINUED.match(script.text, script.bounds(node)[0]), core)
+        yield Notice("lost-continuation", script.span(node), {"option": name, "comment": ended_by}, lost)
 
 
 def _before(node: Node) -> Node | None:
@@ -182,13 +198,14 @@ def _is_read(node: Node | None) -> bool:
 _COMMENTED_FLAG = lazy_pattern(r"#.*?(--[a-z][\w-]+)")
 
 
-def commented_elements(script: Script) -> Iterator[Notice]:
+def commented_elements(script: Script, core: str) -> Iterator[Notice]:
     """Yield flags in a comment behind elements of an array, on their line: at a glance such a flag is an element."""
     for array in script.nodes():
         for before, node in pairwise(array.named_children if array.type == "array" else ()):
             found = _COMMENTED_FLAG.match(script.source(node)) if node.type == "comment" else None
             if found and before.end_point.row == node.start_point.row and table().flag_versions(found[1]):
-                yield Notice("commented-element", script.span(node), {"flag": found[1]})
+                lost = _settings_in(_CONTINUED.match(script.source(node)), core)
+                yield Notice("commented-element", script.span(node), {"flag": found[1]}, lost)
 
 
 def comments_within_quotes(arguments: Sequence[Text]) -> Iterator[Notice]:

@@ -83,7 +83,6 @@ LISTED: Mapping[str, str] = {
     "zlib": "adler32 crc32",
 }
 MULTIPLYING: Mapping[str, str] = {
-    "json": "dumps",
     "math": "comb factorial perm",
     "statistics": "quantiles",
     "textwrap": "indent",
@@ -189,6 +188,13 @@ for _name in _MATCHING:
 
 
 models("re.compile")(lambda interp, call: answer(interp, compiled, call.arguments, call.keywords))
+
+
+@models("json.dumps")
+def _dumps(interp: Interpreter, call: Call) -> Object:
+    """Write JSON; a number is a width where lines are indented, and text of its own length elsewhere."""
+    largest = LARGEST_FACTOR if "indent" in call.keywords else LARGEST
+    return answer(interp, named("json.dumps"), call.arguments, call.keywords, largest)
 
 
 @models("hashlib.md5")

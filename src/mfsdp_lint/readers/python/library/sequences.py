@@ -116,8 +116,10 @@ def _str(interp: Interpreter, call: Call) -> Object:
 @models("builtins.repr")
 def _repr(interp: Interpreter, call: Call) -> Object:
     value = interp.settle(call.argument(0))
-    known = is_constant(value) and is_small(value) and not is_symbolic(value)
-    return repr(value) if known else interp.unknown("", not_none=True)
+    if is_constant(value) and is_small(value) and not is_symbolic(value):
+        return repr(value)
+    text = as_text(interp, value) if isinstance(value, ListObject) else None
+    return interp.unknown("", not_none=True) if text is None else text
 
 
 @models("builtins.bool")
