@@ -18,8 +18,9 @@ programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file tha
 ships:                             files that it brings along and a user's project does not have, each with the entries
   engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
   model_engine/megatron@_global_:  Hydra's files, with the package of a head.) `models/{a, b}.yaml` are several files
-  modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have
-    lacks: [seed]
+  modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have. Where files
+    lacks: [seed]                  name others by their paths (`inheritance`), a name is the end of a path, and `*` in
+                                   it stands for any part of a folder's or a file's name
 compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
