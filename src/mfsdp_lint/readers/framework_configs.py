@@ -290,11 +290,21 @@ def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
     return options is not None and any(same(option, each) for option in options for each in wanted)  # type: ignore[arg-type]
 
 
-def settings_at(profile: Profile, place: SettingsPlace, section: Section, versions: Versions) -> Written:
-    """Return the settings of a section: those written there, the defaults of others, those that the framework makes."""
+def settings_at(
+    profile: Profile,
+    place: SettingsPlace,
+    section: Section,
+    versions: Versions,
+    environment: Mapping[str, Setting] = {},
+) -> Written:
+    """Return the settings of a section: those written there, the defaults of others, those that the framework makes.
+
+    `environment` are the variables that the caller is seen to set or to take away.
+    """
     here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
     written |= _by_line(place, section)
+    written |= environment
     settings = written
     if profile.front_end.takes_flags and not section.open:
         settings = {each.path: each for each in default_settings(versions, here)} | written

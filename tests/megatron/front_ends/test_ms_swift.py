@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mfsdp_lint.core.values import UNKNOWN, Known
 from tests.megatron.front_ends.project import Project
 
@@ -43,8 +45,29 @@ def test_sequence_parallelism_needs_tensor_parallelism(project: Project) -> None
 def test_a_variable_that_its_own_check_refuses(project: Project) -> None:
     project.write({"run.yaml": RUN.replace("NPROC_PER_NODE: 8", "CUDA_DEVICE_MAX_CONNECTIONS: 1")})
     assert project.told(".") == ["run.yaml:2:32: error MFSDP501"]
-    project.told(".", "--fix")
-    assert project.text("run.yaml") == RUN.replace("ENV:\n  NPROC_PER_NODE: 8", "ENV: {}")
+
+
+def test_a_variable_that_is_taken_away_is_set_to_1_again(project: Project) -> None:
+    """So there is no fix that takes it away."""
+    written = RUN.replace("NPROC_PER_NODE: 8", "CUDA_DEVICE_MAX_CONNECTIONS: 1")
+    project.write({"run.yaml": written})
+    project.told(".", "--fix", "--unsafe-fixes")
+    assert project.text("run.yaml") == written
+    project.write({"run.sh": "unset CUDA_DEVICE_MAX_CONNECTIONS\nmegatron sft --use_megatron_fsdp true\n"})
+    assert project.told("run.sh") == ["run.sh:2:34: error MFSDP501"]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=8", id="set"),
+        pytest.param("", id="whoever starts it may set it"),
+        pytest.param("source cluster.sh", id="what is not at hand may set it"),
+    ],
+)
+def test_a_launch_that_may_have_the_variable(project: Project, first: str) -> None:
+    project.write({"run.sh": f"{first}\nmegatron sft --use_megatron_fsdp true\n"})
+    assert project.told("run.sh") == []
 
 
 def test_what_only_megatron_lm_validates_is_no_mistake(project: Project) -> None:

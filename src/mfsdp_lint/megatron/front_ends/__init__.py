@@ -6,7 +6,7 @@ The form of a front-end's data file.
 
 name: primus                       what people call it
 source: AMD-AGI/Primus fd1eeabb    where its facts were read
-released_with: core                the next six as in core.front_ends.FrontEnd
+released_with: core                the next seven as in core.front_ends.FrontEnd
 takes_flags: true
 runs: megatron-lm
 starts_up: true
@@ -175,7 +175,7 @@ class Profile:
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
     own commands, each a program with its first word. `programs` are its programs of Hydra, with the file that each
     composes by itself. `compose` names how files are put together, `ships` are known entries, by dotted keys, of files
-    that it brings along. `reasons` say of rules why it is spared them, or enforces them.
+    that it brings along. `reasons` say of rules why it is spared them, enforces them, or reverts their fix.
     """
 
     front_end: FrontEnd
@@ -194,7 +194,7 @@ class Profile:
 def read_profile(data: Mapping[str, Any]) -> Profile:
     """Read a profile from its data file. Raises ProfileError."""
     fields = dict(data)
-    reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
+    reasons = [item for key in ("spared", "enforces", "reverts") for item in (fields.get(key) or {}).items()]
     try:
         profile = Profile(
             FrontEnd(
@@ -205,6 +205,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
                 skips=frozenset(fields.pop("skips", ())),
                 spared=frozenset(fields.pop("spared", ())),
                 enforces=frozenset(fields.pop("enforces", ())),
+                reverts=frozenset(fields.pop("reverts", ())),
                 core=fields.pop("core", ""),
             ),
             fields.pop("source"),
