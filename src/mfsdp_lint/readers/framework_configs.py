@@ -416,17 +416,23 @@ def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Varia
 
 
 @dataclass(frozen=True, slots=True)
-class Nemo:
-    """A reader of NeMo's runs: the front-end, and the settings of a tree with NeMo's names."""
+class ProgramReader:
+    """A reader of a framework's runs in Python: the front-end, and the settings of a tree with the framework's names.
+
+    The second argument of `settings` are the variables of the environment.
+    """
 
     front_end: FrontEnd
-    settings: Callable[[Section], Mapping[str, Setting]]
+    settings: Callable[[Section, Mapping[str, Setting]], Mapping[str, Setting]]
 
 
 @lru_cache(8)
-def nemo(versions: Versions) -> Nemo:
-    """Return NeMo's reader for the versions that are judged against."""
-    profile = next(each for each in profiles() if each.front_end.name == "nemo")
-    (place,) = profile.places
+def program_reader(framework: str, versions: Versions) -> ProgramReader:
+    """Return the reader of a framework's runs for the versions that are judged against."""
+    profile = next(each for each in profiles() if each.front_end.name == framework)
+    place = next((each for each in profile.places if each.functions), profile.places[0])
     pinned = Pinned.of(profile.front_end, versions)
-    return Nemo(profile.front_end, lambda whole: settings_at(profile, place, whole, pinned))
+    return ProgramReader(
+        profile.front_end,
+        lambda whole, environment: {**environment, **settings_at(profile, place, whole, pinned, environment)},
+    )

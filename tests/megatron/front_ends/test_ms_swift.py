@@ -78,3 +78,43 @@ def test_what_only_megatron_lm_validates_is_no_mistake(project: Project) -> None
 def test_other_files_with_the_same_key_are_not_ours(project: Project) -> None:
     project.write({"run.yaml": "use_megatron_fsdp: true\nmodel: x\n"})
     assert project.recipes("run.yaml") == []
+
+
+PROGRAM = """\
+import os
+from dataclasses import asdict, dataclass
+
+from swift.megatron import MegatronSftArguments, megatron_sft_main
+
+@dataclass
+class Sharding:
+    use_megatron_fsdp: bool = True
+    tensor_model_parallel_size: int = 2
+
+def main():
+    {environment}
+    megatron_sft_main(MegatronSftArguments(model="Qwen/Qwen3-8B", **asdict(Sharding())))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ('os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"', ["train.py:12:49: error MFSDP501"]),
+        ('os.environ.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)', ["train.py:13:23: error MFSDP501"]),
+        ('os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32"', []),
+        ("pass", []),
+    ],
+)
+def test_arguments_in_python_are_options(project: Project, environment: str, told: list[str]) -> None:
+    project.write({"train.py": PROGRAM.format(environment=environment)})
+    assert project.told(".") == told
+
+
+def test_a_launch_gives_the_program_its_environment(project: Project) -> None:
+    start = "export CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun --nproc_per_node 8 train.py\n"
+    project.write({"train.py": PROGRAM.format(environment="pass"), "run.sh": start})
+    assert project.told(".") == ["run.sh:1:36: error MFSDP501"]

@@ -25,6 +25,8 @@ compose: primus                    how its files are put together (readers/yaml/
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
     where: {framework: [megatron]} what has to stand there
+    functions: [swift.megatron.F]  functions (or classes) of Python, each by the package that has it: the arguments of a
+                                   call are what stands there
     named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
     calls:                         the section has arguments of a function; what it writes lies over what that gives
       function: flavor             the key that names it
@@ -140,6 +142,7 @@ class SettingsPlace:
     lines: tuple[Line, ...]
     made: tuple[FrameworkSettings, ...]
     calls: Calls | None = None
+    functions: tuple[str, ...] = ()
 
     def is_at(self, key: Sequence[str]) -> bool:
         """Tell whether this key leads to it."""
@@ -248,6 +251,7 @@ def _place(data: Mapping[str, Any]) -> SettingsPlace:
         ),
         made=tuple(_made(each) for each in data.get("made", ())),
         calls=Calls(calls["function"], calls["module"], tuple(calls["within"])) if calls is not None else None,
+        functions=tuple(data.get("functions", ())),
     )
 
 
