@@ -28,9 +28,9 @@ class FrontEnd:
 
     A framework on top of another front-end `runs` that front-end's code. Statements about that front-end hold for the
     framework as well, except for the checks that it `skips` (and does not make itself: rules that it `enforces`), and
-    for rules about code that it replaces, which it is `spared`. A framework that skips the validation is also spared
-    the changes that the validation makes. `core` is the only version of megatron-core that it runs with, if it is tied
-    to one.
+    for rules about code that it replaces, which it is `spared`. Of rules whose fix it `reverts` there is none. A
+    framework that skips the validation is also spared the changes that the validation makes. `core` is the only version
+    of megatron-core that it runs with, if it is tied to one.
     """
 
     name: str
@@ -40,6 +40,7 @@ class FrontEnd:
     skips: frozenset[Check] = frozenset()
     spared: frozenset[str] = frozenset()
     enforces: frozenset[str] = frozenset()
+    reverts: frozenset[str] = frozenset()
     core: str = ""
 
     @property

@@ -290,11 +290,21 @@ def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
     return options is not None and any(same(option, each) for option in options for each in wanted)  # type: ignore[arg-type]
 
 
-def settings_at(profile: Profile, place: SettingsPlace, section: Section, versions: Versions) -> Written:
-    """Return the settings of a section: those written there, the defaults of others, those that the framework makes."""
+def settings_at(
+    profile: Profile,
+    place: SettingsPlace,
+    section: Section,
+    versions: Versions,
+    environment: Mapping[str, Setting] = {},
+) -> Written:
+    """Return the settings of a section: those written there, the defaults of others, those that the framework makes.
+
+    `environment` are the variables that the caller is seen to set or to take away.
+    """
     here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
     written |= _by_line(place, section)
+    written |= environment
     settings = written
     if profile.front_end.takes_flags and not section.open:
         settings = {each.path: each for each in default_settings(versions, here)} | written
@@ -406,17 +416,23 @@ def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Varia
 
 
 @dataclass(frozen=True, slots=True)
-class Nemo:
-    """A reader of NeMo's runs: the front-end, and the settings of a tree with NeMo's names."""
+class ProgramReader:
+    """A reader of a framework's runs in Python: the front-end, and the settings of a tree with the framework's names.
+
+    The second argument of `settings` are the variables of the environment.
+    """
 
     front_end: FrontEnd
-    settings: Callable[[Section], Mapping[str, Setting]]
+    settings: Callable[[Section, Mapping[str, Setting]], Mapping[str, Setting]]
 
 
 @lru_cache(8)
-def nemo(versions: Versions) -> Nemo:
-    """Return NeMo's reader for the versions that are judged against."""
-    profile = next(each for each in profiles() if each.front_end.name == "nemo")
-    (place,) = profile.places
+def program_reader(framework: str, versions: Versions) -> ProgramReader:
+    """Return the reader of a framework's runs for the versions that are judged against."""
+    profile = next(each for each in profiles() if each.front_end.name == framework)
+    place = next((each for each in profile.places if each.functions), profile.places[0])
     pinned = Pinned.of(profile.front_end, versions)
-    return Nemo(profile.front_end, lambda whole: settings_at(profile, place, whole, pinned))
+    return ProgramReader(
+        profile.front_end,
+        lambda whole, environment: {**environment, **settings_at(profile, place, whole, pinned, environment)},
+    )

@@ -301,7 +301,8 @@ class Rule:
         cases = tuple(case for case in here if front_end.checks(self.code, case.enforcer))
         if not cases:
             return None
-        fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))
+        fixable = self.fixes if self.code not in front_end.reverts else ()
+        fixes = tuple(fix.at(site) for fix in fixable if fix.versions.truth(site))
         return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fixes=fixes)
 
     def fix_for(self, variant: Variant, seen: Variant | None = None) -> FixSpec | None:

@@ -36,7 +36,7 @@ from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.framework_configs import ProgramReader
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -200,10 +200,10 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         mine, theirs = self._wanted.bridge, opened.bridge
         return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
 
-    def nemo(self) -> Nemo:
-        from mfsdp_lint.readers.framework_configs import nemo  # most files need none
+    def framework(self, name: str) -> ProgramReader:
+        from mfsdp_lint.readers.framework_configs import program_reader  # most files need none
 
-        return nemo(self.target)
+        return program_reader(name, self.target)
 
     def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program

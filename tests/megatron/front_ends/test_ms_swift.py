@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mfsdp_lint.core.values import UNKNOWN, Known
 from tests.megatron.front_ends.project import Project
 
@@ -43,8 +45,29 @@ def test_sequence_parallelism_needs_tensor_parallelism(project: Project) -> None
 def test_a_variable_that_its_own_check_refuses(project: Project) -> None:
     project.write({"run.yaml": RUN.replace("NPROC_PER_NODE: 8", "CUDA_DEVICE_MAX_CONNECTIONS: 1")})
     assert project.told(".") == ["run.yaml:2:32: error MFSDP501"]
-    project.told(".", "--fix")
-    assert project.text("run.yaml") == RUN.replace("ENV:\n  NPROC_PER_NODE: 8", "ENV: {}")
+
+
+def test_a_variable_that_is_taken_away_is_set_to_1_again(project: Project) -> None:
+    """So there is no fix that takes it away."""
+    written = RUN.replace("NPROC_PER_NODE: 8", "CUDA_DEVICE_MAX_CONNECTIONS: 1")
+    project.write({"run.yaml": written})
+    project.told(".", "--fix", "--unsafe-fixes")
+    assert project.text("run.yaml") == written
+    project.write({"run.sh": "unset CUDA_DEVICE_MAX_CONNECTIONS\nmegatron sft --use_megatron_fsdp true\n"})
+    assert project.told("run.sh") == ["run.sh:2:34: error MFSDP501"]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=8", id="set"),
+        pytest.param("", id="whoever starts it may set it"),
+        pytest.param("source cluster.sh", id="what is not at hand may set it"),
+    ],
+)
+def test_a_launch_that_may_have_the_variable(project: Project, first: str) -> None:
+    project.write({"run.sh": f"{first}\nmegatron sft --use_megatron_fsdp true\n"})
+    assert project.told("run.sh") == []
 
 
 def test_what_only_megatron_lm_validates_is_no_mistake(project: Project) -> None:
@@ -55,3 +78,43 @@ def test_what_only_megatron_lm_validates_is_no_mistake(project: Project) -> None
 def test_other_files_with_the_same_key_are_not_ours(project: Project) -> None:
     project.write({"run.yaml": "use_megatron_fsdp: true\nmodel: x\n"})
     assert project.recipes("run.yaml") == []
+
+
+PROGRAM = """\
+import os
+from dataclasses import asdict, dataclass
+
+from swift.megatron import MegatronSftArguments, megatron_sft_main
+
+@dataclass
+class Sharding:
+    use_megatron_fsdp: bool = True
+    tensor_model_parallel_size: int = 2
+
+def main():
+    {environment}
+    megatron_sft_main(MegatronSftArguments(model="Qwen/Qwen3-8B", **asdict(Sharding())))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ('os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"', ["train.py:12:49: error MFSDP501"]),
+        ('os.environ.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)', ["train.py:13:23: error MFSDP501"]),
+        ('os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32"', []),
+        ("pass", []),
+    ],
+)
+def test_arguments_in_python_are_options(project: Project, environment: str, told: list[str]) -> None:
+    project.write({"train.py": PROGRAM.format(environment=environment)})
+    assert project.told(".") == told
+
+
+def test_a_launch_gives_the_program_its_environment(project: Project) -> None:
+    start = "export CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun --nproc_per_node 8 train.py\n"
+    project.write({"train.py": PROGRAM.format(environment="pass"), "run.sh": start})
+    assert project.told(".") == ["run.sh:1:36: error MFSDP501"]

@@ -48,6 +48,28 @@ def test_a_switch_that_nobody_reads(project: Project) -> None:
     assert "configs/base.yaml:19:7: warning MFSDP705" in project.told(".")
 
 
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [
+        pytest.param("/opt/rl/examples/configs/sft_openmathinstruct2_megatron.yaml", True, id="elsewhere"),
+        pytest.param("../../RL/examples/configs/recipes/vlm/vlm_grpo-2b-megatron.yaml", True, id="beside the project"),
+        pytest.param("/opt/rl/examples/configs/recipes/llm/performance/grpo-32b.yaml", True, id="all of them have it"),
+        pytest.param("/opt/rl/examples/configs/sft.yaml", False, id="one without Megatron"),
+        pytest.param("/data/grpo_megatron.yaml", False, id="a file of somebody's own"),
+    ],
+)
+def test_files_of_nemo_rl_itself_that_run_megatron(project: Project, base: str, told: bool) -> None:
+    child = f"defaults: [{base}]\npolicy:\n  megatron_cfg:\n    distributed_data_parallel_config:\n"
+    project.write({"conf/mid.yaml": f"defaults: {base}\n", "conf/run.yaml": f"{child}      use_custom_fsdp: true\n"})
+    assert project.told(".") == (["conf/run.yaml:5:24: warning MFSDP750"] if told else [])
+
+
+def test_nothing_else_is_known_of_such_a_file(project: Project) -> None:
+    project.write({"run.yaml": "defaults: /opt/rl/examples/configs/grpo_math_8B_megatron.yaml\n"})
+    paths = ("ddp.use_megatron_fsdp", "model.tensor_model_parallel_size", "ddp.data_parallel_sharding_strategy")
+    assert project.values("run.yaml", *paths) == [Known(False), UNKNOWN, UNKNOWN]
+
+
 def test_a_file_lies_over_those_that_it_names(project: Project) -> None:
     project.write(FILES)
     assert project.values(

@@ -6,7 +6,7 @@ The form of a front-end's data file.
 
 name: primus                       what people call it
 source: AMD-AGI/Primus fd1eeabb    where its facts were read
-released_with: core                the next six as in core.front_ends.FrontEnd
+released_with: core                the next seven as in core.front_ends.FrontEnd
 takes_flags: true
 runs: megatron-lm
 starts_up: true
@@ -18,12 +18,15 @@ programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file tha
 ships:                             files that it brings along and a user's project does not have, each with the entries
   engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
   model_engine/megatron@_global_:  Hydra's files, with the package of a head.) `models/{a, b}.yaml` are several files
-  modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have
-    lacks: [seed]
+  modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have. Where files
+    lacks: [seed]                  name others by their paths (`inheritance`), a name is the end of a path, and `*` in
+                                   it stands for any part of a folder's or a file's name
 compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
     where: {framework: [megatron]} what has to stand there
+    functions: [swift.megatron.F]  functions (or classes) of Python, each by the package that has it: the arguments of a
+                                   call are what stands there
     named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
     calls:                         the section has arguments of a function; what it writes lies over what that gives
       function: flavor             the key that names it
@@ -139,6 +142,7 @@ class SettingsPlace:
     lines: tuple[Line, ...]
     made: tuple[FrameworkSettings, ...]
     calls: Calls | None = None
+    functions: tuple[str, ...] = ()
 
     def is_at(self, key: Sequence[str]) -> bool:
         """Tell whether this key leads to it."""
@@ -174,7 +178,7 @@ class Profile:
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
     own commands, each a program with its first word. `programs` are its programs of Hydra, with the file that each
     composes by itself. `compose` names how files are put together, `ships` are known entries, by dotted keys, of files
-    that it brings along. `reasons` say of rules why it is spared them, or enforces them.
+    that it brings along. `reasons` say of rules why it is spared them, enforces them, or reverts their fix.
     """
 
     front_end: FrontEnd
@@ -193,7 +197,7 @@ class Profile:
 def read_profile(data: Mapping[str, Any]) -> Profile:
     """Read a profile from its data file. Raises ProfileError."""
     fields = dict(data)
-    reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
+    reasons = [item for key in ("spared", "enforces", "reverts") for item in (fields.get(key) or {}).items()]
     try:
         profile = Profile(
             FrontEnd(
@@ -204,6 +208,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
                 skips=frozenset(fields.pop("skips", ())),
                 spared=frozenset(fields.pop("spared", ())),
                 enforces=frozenset(fields.pop("enforces", ())),
+                reverts=frozenset(fields.pop("reverts", ())),
                 core=fields.pop("core", ""),
             ),
             fields.pop("source"),
@@ -246,6 +251,7 @@ def _place(data: Mapping[str, Any]) -> SettingsPlace:
         ),
         made=tuple(_made(each) for each in data.get("made", ())),
         calls=Calls(calls["function"], calls["module"], tuple(calls["within"])) if calls is not None else None,
+        functions=tuple(data.get("functions", ())),
     )
 
 

@@ -12,6 +12,8 @@ from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from mfsdp_lint.core.front_ends import FrontEnd
     from mfsdp_lint.core.values import Value
     from mfsdp_lint.megatron.vocabulary.tables import Table, Versions
@@ -57,3 +59,27 @@ LAUNCHERS = frozenset(
         "train_megatron_mimo.train_megatron_mimo",
     )
 )  # fmt: skip
+
+
+def framework_of(function: str) -> str:
+    """Return the framework that runs with the arguments of a function of Python, by its dotted name; "" for any other
+    function.
+    """
+    package, _, name = function.rpartition(".")
+    for known, framework in _functions().get(name, ()):
+        if f"{package}.".startswith(f"{known}."):
+            return framework
+    return ""
+
+
+@cache
+def _functions() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the packages that have a function of a framework, with the framework's name, by the function's name."""
+    from mfsdp_lint.core.store import Folder, store
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for raw in Folder(store(), "front-ends").values():
+        for function in (each for place in raw.get("recipes", ()) for each in place.get("functions", ())):
+            package, _, name = function.rpartition(".")
+            found.setdefault(name, []).append((package, raw["name"]))
+    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from mfsdp_lint.core.recipe import Recipe
-    from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.framework_configs import ProgramReader
     from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame, Module, Object
 
 Asking = TypeVar("Asking", contravariant=True)
@@ -73,8 +73,8 @@ class Knowledge(Generic[Asking]):
         """Return the version of an installed package: a text, or a choice of several; None where it is not known."""
         return None
 
-    def nemo(self) -> Nemo | None:
-        """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
+    def framework(self, name: str) -> ProgramReader | None:
+        """Return the reader of the settings of a framework's runs; None where its runs are not read."""
         return None
 
     def composed(self, asking: Asking, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:

@@ -180,7 +180,7 @@ def read_shell(
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
     """A way of configuring a run on a command line: a test that recognises the words behind a program, and their
-    settings.
+    settings with the variables of the environment.
 
     `named` are the writes among them to classes that are not known here.
     """
@@ -188,21 +188,30 @@ class LaunchShape:
     kind: Kind
     front_end: FrontEnd
     takes: Callable[[Sequence[Text]], bool]
-    arguments: Callable[[Sequence[Text], Span, Versions], Mapping[str, Setting]]
+    configure: Callable[[Sequence[Text], Span, Versions, Mapping[str, Setting]], Mapping[str, Setting]]
     named: Callable[[Sequence[Text]], Sequence[NamedWrite]] = lambda _: ()
 
     def settings(self, launch: ShellLaunch, versions: Versions) -> dict[str, Setting]:
         """Return the settings of a run: from its words, its environment, and its number of ranks."""
-        found = dict(self.arguments(launch.started.arguments, launch.span, versions))
-        found |= {each.path: each for each in _environment(launch)}
+        environment = {each.path: each for each in _environment(launch)}
+        found = self.configure(launch.started.arguments, launch.span, versions, environment)
         ranks = _ranks(launch)
-        return found | ({ranks.path: ranks} if ranks else {})
+        return {**found, **({ranks.path: ranks} if ranks else {})}
 
 
 LAUNCH_SHAPES = (
-    LaunchShape("arguments", MEGATRON_LM, has_flags, settings_of_launch_flags),
     LaunchShape(
-        "overrides", BRIDGE, has_overrides, lambda words, _, versions: settings_of_overrides(words), named_overrides
+        "arguments",
+        MEGATRON_LM,
+        has_flags,
+        lambda words, place, versions, environment: {**settings_of_launch_flags(words, place, versions), **environment},
+    ),
+    LaunchShape(
+        "overrides",
+        BRIDGE,
+        has_overrides,
+        lambda words, _, __, environment: {**settings_of_overrides(words), **environment},
+        named_overrides,
     ),
 )
 

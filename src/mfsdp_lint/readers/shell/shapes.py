@@ -228,7 +228,7 @@ def profile_of(command: str) -> Profile | None:
 
 
 def settings_of_options(
-    profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions
+    profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions, environment: Mapping[str, Setting]
 ) -> Mapping[str, Setting]:
     """Return the settings of a framework's launch. A file that is named in place of options may hold anything."""
     options: dict[str, tuple[Text, list[Text]]] = {}
@@ -248,9 +248,9 @@ def settings_of_options(
     entries = {name: _leaf(word, values) for name, (word, values) in options.items()}
     section = Section(entries, Origin(place, "assigned"), open=is_open)
     within = Pinned.of(profile.front_end, versions)
-    found: dict[str, Setting] = {}
+    found = dict(environment)
     for each in profile.places:
-        found |= settings_at(profile, each, section, within) if not each.at else {}
+        found |= settings_at(profile, each, section, within, environment) if not each.at else {}
     return found
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
@@ -274,8 +275,20 @@ def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
     All other entries of the file may be anything.
     """
     entries = ships.get(name.removesuffix(".yaml"), ships.get(name))
-    if entries is None:
-        return None
+    return None if entries is None else _with_entries(entries, named)
+
+
+def _shipped_anywhere(ships: Ships, path: str, named: Origin | None) -> Section:
+    """Return what is known of a file in a copy of the framework that is elsewhere, by the end of its path."""
+    parts = path.split("/")
+    for pattern, entries in ships.items():
+        asked = pattern.split("/")
+        if len(parts) >= len(asked) and all(map(fnmatchcase, parts[-len(asked) :], asked)):
+            return _with_entries(entries, named)
+    return MISSING
+
+
+def _with_entries(entries: Mapping[str, Plain], named: Origin | None) -> Section:
     found = MISSING
     place = named.span if named else Span("", 1, 1, 1, 1)
     for key, value in entries.items():
@@ -316,10 +329,11 @@ def _over_named_files(
     lay: Callable[[Section, Section], Section],
     read: Callable[[Section], Section] = lambda section: section,
     chain: tuple[str, ...] = (),
+    ships: Ships | None = None,
 ) -> Section:
     """Return a file laid over the files that it names under a key; they are kept, as many others may begin with them.
 
-    The file of a name that is not known is missing.
+    The file of a name that is not known is missing; of one that is not at hand, what the framework `ships` is known.
     """
     if root is None or path in chain or len(chain) > LONGEST_CHAIN:
         return MISSING
@@ -331,16 +345,19 @@ def _over_named_files(
     below = Section()
     for name in known if isinstance(known, list) else [known]:
         there = beside(path, name) if isinstance(name, str) else ""
+        if ships and there and not files.exists(there):
+            below = lay(below, _shipped_anywhere(ships, there, found.origin))
+            continue
         if there not in files.composed:
             tree = files.tree(there) if there else None
-            files.composed[there] = _over_named_files(there, tree, files, key, lay, read, (*chain, path))
+            files.composed[there] = _over_named_files(there, tree, files, key, lay, read, (*chain, path), ships)
         below = lay(below, files.composed[there])
     return lay(below, root.without(key))
 
 
-def compose_inherited(path: str, root: Section, files: Files, _: Ships) -> Section:
+def compose_inherited(path: str, root: Section, files: Files, ships: Ships) -> Section:
     """Compose a file of NeMo-RL with all that it inherits, references filled in."""
-    whole = _over_named_files(path, root, files, "defaults", _laid_over)
+    whole = _over_named_files(path, root, files, "defaults", _laid_over, ships=ships)
     return resolved(whole, files.environment, ARITHMETIC)
 
 

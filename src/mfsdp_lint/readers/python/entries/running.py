@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import (
     changed_from_outside,
     configures_run,
+    framework_called,
     is_container,
     is_launcher,
     parts,
@@ -35,7 +36,7 @@ from mfsdp_lint.readers.python.eval.configurations import (
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
-from mfsdp_lint.readers.python.export.nemo import tree_of_run
+from mfsdp_lint.readers.python.export.nemo import tree_of_call, tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, invoke, run_block
@@ -71,7 +72,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.framework_configs import ProgramReader
 
 
 UPSTREAM = "megatron."
@@ -303,21 +304,23 @@ def _variant(
 ) -> Variant:
     root = started_by_itself(interp, root)
     settings: Settings = TreeSettings(interp, root, environment, spans)
-    if nemo := _nemo(interp, root):
+    if reader := _reader(interp, root):
         written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
         variables = {each.path: each for each in written if each is not None}
-        settings = WrittenSettings({**nemo.settings(tree_of_run(spans, root)), **variables})
+        tree = tree_of_call(spans, root) if framework_called(root) else tree_of_run(spans, root)
+        settings = WrittenSettings(reader.settings(tree, variables))
     return Variant(settings, when)
 
 
-def _nemo(interp: Interpreter, root: Object) -> Nemo | None:
-    """Return the reader of NeMo's runs; None where the configuration is none of NeMo."""
-    return interp.knowledge.nemo() if configures_run(root) else None
+def _reader(interp: Interpreter, root: Object) -> ProgramReader | None:
+    """Return the reader of a framework's runs; None where the configuration is none of a framework."""
+    framework = framework_called(root) or ("nemo" if configures_run(root) else "")
+    return interp.knowledge.framework(framework) if framework else None
 
 
 def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
-    nemo = _nemo(interp, root)
-    return BRIDGE if nemo is None else nemo.front_end
+    reader = _reader(interp, root)
+    return BRIDGE if reader is None else reader.front_end
 
 
 def without_repeats(found: Sequence[Yield]) -> list[Yield]:

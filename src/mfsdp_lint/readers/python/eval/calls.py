@@ -6,10 +6,18 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mfsdp_lint.megatron.vocabulary import framework_of
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, join_sides
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.configurations import is_launcher, keeps_arguments, run_of, task, trains
+from mfsdp_lint.readers.python.eval.configurations import (
+    is_launcher,
+    keeps_arguments,
+    run_of,
+    run_of_framework,
+    task,
+    trains,
+)
 from mfsdp_lint.readers.python.eval.construction import class_being_made, construct, instantiate
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
@@ -230,6 +238,9 @@ def _blame(found: Unknown, name: str, call: Call) -> None:
 
 
 def _call_external(interp: Interpreter, external: External, call: Call) -> Object:
+    if framework_of(external.name):
+        run = run_of_framework(interp, external, call)
+        return launch(interp, external.name, call.passing([run, *call.values]))
     if is_launcher(external):
         return launch(interp, external.name, call)
     if trains(external):

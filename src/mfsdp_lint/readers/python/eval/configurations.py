@@ -11,10 +11,10 @@ import ast
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from mfsdp_lint.megatron.vocabulary import LAUNCHERS, SECTIONS
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS, SECTIONS, framework_of
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.code import NO_FOCUS, Call, Focus
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
@@ -76,10 +76,12 @@ def keeps_arguments(function: Object) -> bool:
 
 
 def is_launcher(value: Object) -> bool:
-    """Tell whether a value is one of upstream's launchers, its source at hand or not."""
+    """Tell whether a value is one of upstream's launchers, its source at hand or not, or a function of a framework that
+    runs with its arguments.
+    """
     if isinstance(value, Function):
         return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
-    return isinstance(value, External) and value.name in LAUNCHERS
+    return isinstance(value, External) and (value.name in LAUNCHERS or bool(framework_of(value.name)))
 
 
 def trains(function: Object) -> bool:
@@ -94,7 +96,12 @@ def trains(function: Object) -> bool:
 
 
 def task(
-    interp: Interpreter, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
+    interp: Interpreter,
+    held: tuple[Object, ...],
+    keywords: Mapping[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Focus = NO_FOCUS,
 ) -> Unknown:
     """Make a task: a value that holds a function or a class, with its arguments as attributes. `held` is as in TASK."""
     made = interp.unknown("task", not_none=True)
@@ -107,10 +114,28 @@ def task(
         if name == "**":
             continue
         made.fields[name] = value
-        made.writes[name] = interp.note(node, frame, said.get(name), "argument", value, None)
-    if class_of(made) == STRATEGY:
+        made.writes[name] = interp.note(node, frame, focus.get(name, said.get(name)), "argument", value, None)
+    if class_of(made) == STRATEGY or framework_called(made):
         interp.found_configuration()
     return made
+
+
+_LEADING = 4
+"""Arguments by position that are no keys: the model, its optimizer, the mesh and a dimension of it."""
+
+
+def run_of_framework(interp: Interpreter, function: External, call: Call) -> Unknown:
+    """Return the arguments of a framework's function, as the configuration of its run."""
+    found = task(interp, (function, False), call.keywords, call.node, call.frame, call.focus)
+    if len(call.arguments) > _LEADING:
+        found.fields[MAY_HAVE_CHANGED] = True
+    return found
+
+
+def framework_called(value: Object) -> str:
+    """Return the framework whose function was called with these arguments; "" for any other value."""
+    function = next(iter(held_by(value)), None)
+    return framework_of(function.name) if isinstance(function, External) else ""
 
 
 def run_of(interp: Interpreter, function: Object, call: Call) -> Unknown:
@@ -128,10 +153,12 @@ def strategy_of(value: Object) -> Object:
 
 
 def is_run(value: Object) -> bool:
-    """Tell whether a value configures a run: its contents lead to a strategy for Megatron."""
+    """Tell whether a value configures a run: its contents lead to a strategy for Megatron, or are the arguments of a
+    framework's function.
+    """
     if type(value) is not Unknown or TASK not in value.fields:
         return False
-    return class_of(value) == STRATEGY or class_of(strategy_of(value)) == STRATEGY
+    return STRATEGY in (class_of(value), class_of(strategy_of(value))) or bool(framework_called(value))
 
 
 def changes_run(value: Object) -> bool:

@@ -59,18 +59,24 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def as_mapping(interp: Interpreter, value: Object, node: Any, frame: Frame) -> Object:
-    """Return the dictionary form of an object with `keys` and `__getitem__`; any other value as it is."""
+    """Return the dictionary form of a configuration, or of an object with `keys` and `__getitem__`; any other value as
+    it is.
+    """
     value = interp.settle(value)
     if is_environment(value):
         return copied_environment(interp)
     if type(value) is StandardObject and (found := standard_objects.mapping(interp, value)) is not None:
         return found
-    keys = called(interp, value, "keys", node, frame) if special(interp, value, "__getitem__") is not None else MISSING
+    keys: Object = value if type(value) is ConfigTree else MISSING
+    if special(interp, value, "__getitem__") is not None:
+        keys = called(interp, value, "keys", node, frame)
     items = None if keys is MISSING else iterate(interp, keys, frame)
     if items is None or not all(map(hashable, items)):
         return value
     made = DictObject({}, interp.tick())
     made.fields = {key: entry(interp, value, key, node, frame) for key in items}
+    if isinstance(value, ConfigTree):
+        made.writes = {key: value.writes[key] for key in items if key in value.writes}
     return made
 
 

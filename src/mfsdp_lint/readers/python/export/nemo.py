@@ -1,4 +1,6 @@
-"""From what the evaluator knows of a run of NeMo to a tree of values, with the names that NeMo has for them."""
+"""From what the evaluator knows of a run of NeMo, or of a call of a framework's function, to a tree of values with the
+framework's names.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.python.eval.configurations import STRATEGY, TRAINER, class_of, held_by, strategy_of
 from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
@@ -49,6 +52,11 @@ def tree_of_run(spans: Spans, root: Object) -> Section:
     closed = _is_closed(strategy) and (ddp is MISSING or not isinstance(ddp, Unknown) or _is_closed(ddp))
     made = _made(spans, strategy) or _made(spans, root)
     return Section(whole.entries, made, open=not closed)
+
+
+def tree_of_call(spans: Spans, root: Object) -> Section:
+    """Return the arguments of a call of a framework's function as a tree."""
+    return replace(_section(spans, root), origin=_made(spans, root))
 
 
 def _made(spans: Spans, value: Object) -> Origin | None:
