@@ -177,7 +177,7 @@ def test_a_relative_import_leads_above_the_folder_where_the_tool_is_started(
 
 
 def test_what_cannot_be_followed_is_told(project: Path) -> None:
-    text = "from .llama import TABLE\ndef long(name):\n    return TABLE[name]()\n"
+    text = "import more\nfrom .llama import TABLE\ndef long(name):\n    TABLE.update(more.recipes())\n    return TABLE[name]()\n"
     (project / "presets/long.py").write_text(text)
     assert [(each.name, each.path) for each in read("presets/long.py").unfollowed] == [("long", "presets/long.py")]
 

@@ -176,8 +176,8 @@ CALLS = {
     "getattr with a default": 'getattr(builder, "on_" + name, print)()',
     "in a loop": "for each in os.listdir(): getattr(builder, each)()",
     "a method of its list": "getattr(builder.sizes, name)(1)",
-    "a table of methods": "{'large': builder.on_large}[name]()",
-    "a table of partials": "{'large': partial(builder.on_large, 3)}[name]()",
+    "a table of methods": "{'large': builder.on_large}.get(name, print)()",
+    "a table of partials": "{'large': partial(builder.on_large, 3)}.get(name, print)()",
     "a list of functions": "[lambda: builder.on_large(1), lambda: None][len(name)]()",
     "a table of its parts": "{'large': builder.sizes, 'small': []}[name].append(1)",
 }

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.classes import special
+from mfsdp_lint.readers.python.eval.containers import text_of_key
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
@@ -183,7 +184,6 @@ class _Watching(Interpreter):
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.large_tables: dict[ast.AST, tuple[Module, int]] = {}
-        self.words: dict[int, Unknown] = {}
         self.files_left_out: dict[str, int] = {}
         self.read_elsewhere: frozenset[str] = frozenset()
 
@@ -223,11 +223,6 @@ class _Watching(Interpreter):
         # (A method may start what it starts through the others of its class.)
         return _mentions_launcher(self.finder.sources.text_or_none(function.module.path) or "", called)
 
-    def word_not_given(self, number: int) -> Object:
-        if number not in self.words:
-            self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
-        return self.words[number]
-
     def file_meant(self, path: Object, frame: Frame) -> Object:
         if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
             return path
@@ -253,12 +248,10 @@ class _Watching(Interpreter):
         rows = _rows(holder)
         if not rows or not isinstance(key, Unknown):
             return key
-        asked = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else node
-        text = ast.unparse(asked)
         if len(rows) > MOST_ROWS:
             self.large_tables[node] = frame.module, len(rows)
             return key
-        return one_key(self, key, rows, text, MOST_TURNS)
+        return one_key(self, key, rows, text_of_key(node), MOST_TURNS)
 
     def out_of_sight(self, name: str, call: object) -> None:
         if isinstance(call, Call):

@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import framework_of
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.branches import Side, join_sides
+from mfsdp_lint.readers.python.eval.branches import Side, join_sides, one_key
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import (
     is_launcher,
@@ -29,10 +29,10 @@ from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import ANY, Raised, RefusedCall, kept
+from mfsdp_lint.readers.python.state.paths import ANY, FORK_LIMIT, Raised, RefusedCall, kept
 from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF, ROW_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -41,6 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ConfigTree,
     Descriptor,
     DictObject,
+    EnumMember,
     External,
     Frame,
     Function,
@@ -328,7 +329,7 @@ def _call_one_of(interp: Interpreter, choice: Choice, call: Call) -> Object:
     )
 
 
-def _call_instance(interp: Interpreter, instance: Instance, call: Call) -> Object:
+def _call_instance(interp: Interpreter, instance: Instance | EnumMember, call: Call) -> Object:
     if not isinstance(instance.cls, ClassObject):
         return unfollowed(interp, "", call)
     return invoke(interp, get_attribute(interp, instance, "__call__", None, call.frame), call)
@@ -338,6 +339,11 @@ def _call_unknown(interp: Interpreter, unknown: Unknown, call: Call) -> Object:
     settled = interp.settle(unknown)
     if settled is not unknown:
         return invoke(interp, settled, call)
+    if ROW_OF in unknown.fields:
+        key, text, rows = unknown.fields[ROW_OF]
+        meant = one_key(interp, key, tuple(rows), text, FORK_LIMIT)
+        if meant is not key:
+            return invoke(interp, rows[meant], call)
     if METHOD_OF in unknown.fields:
         forget(interp, [unknown.fields[METHOD_OF]], call.node, call.frame)
     # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
@@ -361,6 +367,7 @@ CALLERS.update(
         Partial: _call_partial,
         Choice: _call_one_of,
         Instance: _call_instance,
+        EnumMember: _call_instance,
         Descriptor: lambda interp, descriptor, call: invoke(interp, descriptor.function, call),
         Unknown: _call_unknown,
         **dict.fromkeys((str, int, float, type(None), tuple, DictObject), _not_callable),

@@ -26,6 +26,7 @@ from mfsdp_lint.readers.python.values.markers import (
     MAY_HAVE_CHANGED,
     METHOD_OF,
     QUESTION,
+    ROW_OF,
     UNKNOWN_KEYS,
 )
 from mfsdp_lint.readers.python.values.objects import (
@@ -43,6 +44,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     ListObject,
     Module,
+    Native,
     Object,
     Partial,
     SetObject,
@@ -173,7 +175,7 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
         if is_exact and FACTORY not in holder.writes and isinstance(node, ast.Subscript):
             assert type(found) is Choice
             found.by = (key, ast.unparse(node.slice), tuple(holder.fields)) if isinstance(key, Unknown) else None
-        return found
+        return row(found, holder, key, node)
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
@@ -190,6 +192,21 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
         interp.doubts += 1
         return present(interp, found)
     return found
+
+
+def row(found: Object, holder: DictObject, key: Object, node: Any) -> Object:
+    """Note of an entry at an unknown key which function or class it is for each key, where the table has no others."""
+    if type(found) is Unknown and isinstance(key, Unknown) and not holder.writes.keys() & {MAY_HAVE_CHANGED, FACTORY}:
+        code = (Function, ClassObject, Partial, Bound, External, Native)
+        if holder.fields and all(isinstance(each, code) for each in holder.fields.values()):
+            found.fields[ROW_OF] = key, text_of_key(node), dict(holder.fields)
+    return found
+
+
+def text_of_key(node: Any) -> str:
+    """Return the text of the key that an entry is asked for by: of `table[key]`, `table.get(key)` and the like."""
+    asked = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else node
+    return ast.unparse(asked)
 
 
 def any_of(interp: Interpreter, items: Iterable[Object]) -> Object:

@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.eval.containers import (
     make_set,
     plain_key,
     present,
+    row,
     selected,
     set_entry,
     unseen_entry,
@@ -71,7 +72,8 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
             fallback = rest[0] if rest else call.keywords.get("default")
             key = plain_key(interp, key)
             key = interp.key_of_row(owner, key, call.node, call.frame) if isinstance(key, Unknown) else key
-            return _get(interp, owner, key, fallback)
+            found = _get(interp, owner, key, fallback)
+            return row(found, owner, key, call.node) if fallback is None else found
         case "pop", [key, *rest]:
             found = _get(interp, owner, plain_key(interp, key), rest[0] if rest else MISSING)
             if found is MISSING:

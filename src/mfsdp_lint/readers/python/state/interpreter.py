@@ -42,7 +42,6 @@ from mfsdp_lint.readers.python.values.objects import (
     ClassObject,
     DictObject,
     EnumMember,
-    External,
     Frame,
     Function,
     Instance,
@@ -173,6 +172,7 @@ class Interpreter:
         self._era_starts = [0]
         self._eras: list[Module | None] = [None]
         """Whose top level made what was born since each of the starts."""
+        self.words: dict[int, Unknown] = {}
         self.path = ExecutionPath((), 0, DictObject({}, 0))
         self.begin(())
 
@@ -600,7 +600,9 @@ class Interpreter:
 
     def word_not_given(self, number: int) -> Object:
         """Return a word of the command line that a program asks for, where nobody gives any."""
-        return External("sys.argv")
+        if number not in self.words:
+            self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
+        return self.words[number]
 
     tries_files = False
     """The mark of an interpreter that tries files of the tree for paths that are not known."""

@@ -57,6 +57,8 @@ CONFIGURATION: Final = Marker("configuration")
 """A result of code out of sight that was given a configuration: where it is launched, it is one."""
 METHOD_OF: Final = Marker("method of")
 """An attribute or entry that is out of sight, or whose name is not known: its owner, which a call of it may change."""
+ROW_OF: Final = Marker("row of")
+"""An entry of a table of functions or classes at a key that is not known: the key, its text, and the rows."""
 
 # Among the variables of a process, with the name of one:
 PUT: Final = Marker("put")
@@ -110,5 +112,5 @@ HELD: Final = Marker("held")
 HANDED: Final = Marker("handed")
 """The configurations that a call gave to code out of sight, in each turn of its loop: those of the last call."""
 
-IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF))
+IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF, ROW_OF))
 """Markers that identify an unknown value, and do not say what it holds."""
