@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.calling import isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.values.code import classes_of, qualified
+from mfsdp_lint.readers.python.values.code import Call, classes_of, qualified
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -284,10 +284,11 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """Return the values of a class's fields when nothing is passed, by name."""
     interp = encoder.interp
+    call = Call([], {}, None, Frame(cls.module))
     found = {}
     for spec in specs:
         try:
-            value = isolated(interp, functools.partial(default, interp, spec, None, Frame(cls.module)))
+            value = isolated(interp, functools.partial(default, interp, spec, None, call))
         except (Raised, CannotJoin):
             value = MISSING
         found[spec.name] = encoder.encode(interp.unknown(spec.name) if value is MISSING else value)

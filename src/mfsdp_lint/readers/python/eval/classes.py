@@ -431,15 +431,26 @@ def enum_members(interp: Interpreter, cls: ClassObject) -> dict[str, EnumMember]
 def _member(interp: Interpreter, cls: ClassObject, name: str, value: Object) -> EnumMember:
     """Make a member, with the attributes that the enumeration's own `__init__` gives it (enum of CPython)."""
     member = EnumMember(cls, name, value)
+    given = value if isinstance(value, tuple) else (value,)
     constructor = lookup(interp, cls, "__init__")[0]
     if isinstance(constructor, Function):
         made = Instance(cls, interp.tick())
         made.fields |= {"name": name, "_name_": name, "value": value, "_value_": value}
-        given = value if isinstance(value, tuple) else (value,)
         isolated(interp, partial(invoke, interp, constructor, Call([made, *given], {}, cls.node, Frame(cls.module))))
         member.value = made.fields.pop("_value_")
         member.fields = {key: item for key, item in made.fields.items() if key not in ("name", "_name_", "value")}
+        return member
+    mixed = [base for base in mro(interp, cls)[1:] if isinstance(base, ClassObject) and _fills(interp, base)]
+    if mixed:
+        # (A dataclass or a named tuple among the bases: the member is one, too.)
+        call = Call(list(given), {}, cls.node, Frame(cls.module))
+        member.value = isolated(interp, partial(invoke, interp, mixed[0], call))
+        member.fields = dict(member.value.fields) if isinstance(member.value, Instance) else {}
     return member
+
+
+def _fills(interp: Interpreter, cls: ClassObject) -> bool:
+    return not is_enum(interp, cls) and (has_fields(interp, cls) or has_base(interp, cls, "typing.NamedTuple"))
 
 
 def _of_flags(cls: ClassObject, name: str, value: Object) -> Object:

@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.functions import unexpected
+from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.eval.records import ATTRS, OUT_OF_SIGHT, after_init
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -124,6 +125,11 @@ def _member_by_value(interp: Interpreter, cls: ClassObject, call: Call) -> Objec
         for member in members.values():
             if type(member.value) is type(wanted) and member.value == wanted:
                 return member
+        if isinstance(wanted, (Instance, tuple)):
+            # (A named tuple equals a plain one.)
+            alike = (each for each in members.values() if equal(interp, each.value, wanted))
+            if (same := next(alike, None)) is not None:
+                return same
         if not is_constant(wanted) or not all(is_constant(member.value) for member in members.values()):
             return interp.unknown(cls.name, not_none=True)
         hook = lookup(interp, cls, "_missing_")[0]
@@ -185,12 +191,10 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
     if lacking:
         raise RefusedCall(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}", lacking=lacking)
     instance.fields = layout.constants.copy()
-    for spec in layout.others:
-        if spec.name not in given or not spec.init:
-            value = default(interp, spec, call.node, call.frame)
-            if spec.converts_default and spec.convert is not MISSING and value is not MISSING:
-                value = invoke(interp, spec.convert, call.passing([value]))
-            instance.fields[spec.name] = interp.unknown(spec.name) if value is MISSING else value
+    by_default = [spec for spec in layout.others if spec.name not in given or not spec.init]
+    for spec in by_default:
+        if not spec.takes_self:
+            instance.fields[spec.name] = _by_default(interp, spec, instance, call)
     if open_ended:
         # Arguments that are not known may set any field.
         obstacle = obstacle_of(more)
@@ -199,12 +203,15 @@ def _give_fields(interp: Interpreter, instance: Instance, call: Call) -> list[Ob
         }
     for name, value in given.items():
         if uncertain(value):
-            value = _maybe_default(interp, value, layout.specs.get(name), call.node, call.frame)
+            value = _maybe_default(interp, value, layout.specs.get(name), instance, call)
         field = layout.specs.get(name)
         if field is not None and field.convert is not MISSING:
             said = {"value": call.focus[field.given_as]} if field.given_as in call.focus else {}
             value = invoke(interp, field.convert, Call([value], {}, call.node, call.frame, said))
         _set(interp, instance, name, value, call.node, call.frame, call.focus)
+    for spec in by_default:
+        if spec.takes_self and not open_ended:
+            instance.fields[spec.name] = _by_default(interp, spec, instance, call)
     for name in layout.initial:
         instance.writes.pop(name, None)
     return [instance.fields.pop(name) for name in layout.initial]
@@ -289,18 +296,25 @@ def _replay_setattr(
     instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
 
 
-def _maybe_default(interp: Interpreter, value: Choice, spec: FieldSpec | None, node: Any, frame: Frame) -> Object:
+def _maybe_default(interp: Interpreter, value: Choice, spec: FieldSpec | None, owner: Instance, call: Call) -> Object:
     given = [option for option in value.options if option is not MISSING]
-    fallback = MISSING if spec is None else default(interp, spec, node, frame)
+    fallback = MISSING if spec is None else default(interp, spec, owner, call)
     return join(interp, given if fallback is MISSING else [*given, fallback])
 
 
-def default(interp: Interpreter, spec: FieldSpec, node: Any, frame: Frame) -> Object:
+def _by_default(interp: Interpreter, spec: FieldSpec, owner: Instance, call: Call) -> Object:
+    value = default(interp, spec, owner, call)
+    if spec.converts_default and spec.convert is not MISSING and value is not MISSING:
+        value = invoke(interp, spec.convert, call.passing([value]))
+    return interp.unknown(spec.name) if value is MISSING else value
+
+
+def default(interp: Interpreter, spec: FieldSpec, owner: Instance | None, call: Call) -> Object:
     """Return the default value of a field, made anew where it has a factory; MISSING where it has none."""
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:
-        return invoke(interp, spec.factory, Call([], {}, node, frame))
+        return invoke(interp, spec.factory, call.passing([owner] if spec.takes_self else []))
     return MISSING
 
 

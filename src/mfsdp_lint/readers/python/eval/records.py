@@ -7,7 +7,8 @@ converts and checks what it is given, by the annotation; defaults are taken as t
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
@@ -16,6 +17,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -30,10 +32,15 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Partial,
+    PathObject,
     Write,
+    identical,
+    is_constant,
+    uncertain,
 )
 
 ATTRS = frozenset(f"{package}.{name}" for package in ("attr", "attrs") for name in ("define", "frozen", "mutable")) | {
@@ -67,7 +74,8 @@ def attrs_fields(cls: ClassObject, own: dict[Any, Object], decorator: ast.expr, 
     marked_only = kind in _ONLY_MARKED and not _is_true(options.get("auto_attribs"))
     keyword_only = _is_true(options.get("kw_only"))
     assert cls.node is not None
-    computed = {name for name, role, _ in _attached(cls.node) if role == "default"}
+    attached = [(name, method) for name, role, method in _attached(cls.node) if role == "default"]
+    computed = {name: cls.module.defined.get(method, OUT_OF_SIGHT) for name, method in attached}
     for node in cls.node.body:
         name = _assigned(node)
         if name is None or "ClassVar" in ast.dump(getattr(node, "annotation", ast.Pass())):
@@ -76,25 +84,29 @@ def attrs_fields(cls: ClassObject, own: dict[Any, Object], decorator: ast.expr, 
         said = field_of(value)
         if said is None and (marked_only or isinstance(node, ast.Assign)):
             continue
-        yield _attrs_field(name, value if said is None else MISSING, said or {}, keyword_only, name in computed)
+        yield _attrs_field(name, value if said is None else MISSING, said or {}, keyword_only, computed.get(name))
 
 
-def _attrs_field(name: str, value: Object, said: dict[str, Object], keyword_only: bool, computed: bool) -> FieldSpec:
+def _attrs_field(name: str, value: Object, said: dict[str, Object], keyword_only: bool, computed: Object) -> FieldSpec:
+    """Return the field that `name = value` makes, or `name = field(…)` as it is `said`; its default may be `computed`
+    by a method.
+    """
     default, factory = said.get("default", value), said.get("factory", said.get("default_factory", MISSING))
+    takes_self: Object = computed is not None
     if isinstance(default, Partial) and getattr(default.function, "name", "") == "attrs.Factory":
-        factory = default.arguments[0] if default.arguments else OUT_OF_SIGHT
-        default = MISSING
-        factory = OUT_OF_SIGHT if said.get("takes_self") is True else factory
+        options = dict(zip(("factory", "takes_self"), default.arguments, strict=False)) | default.keywords
+        default, factory, takes_self = MISSING, options.get("factory", OUT_OF_SIGHT), options.get("takes_self")
     alias = said.get("alias")
     return FieldSpec(
         name,
         default,
-        OUT_OF_SIGHT if computed else factory,
+        factory if computed is None else computed,
         said.get("init", True) is not False,
         said.get("kw_only", keyword_only) is True,
         said.get("converter", MISSING),
         True,
         alias if isinstance(alias, str) else name.lstrip("_"),
+        takes_self=takes_self is True,
     )
 
 
@@ -123,6 +135,7 @@ def model_fields(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) 
     """Yield the fields that pydantic makes of the annotations in a model's body."""
     assert cls.node is not None
     checks, prefix = _validators(interp, cls, own), _variable_prefix(cls, own)
+    options = _options(cls)
     for node in cls.node.body:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
             continue
@@ -130,18 +143,62 @@ def model_fields(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) 
         if name.startswith("_") or name == "model_config" or "ClassVar" in ast.dump(node.annotation):
             continue
         value = own.get(name, MISSING)
-        said = field_of(value)
-        default = value if said is None else said.get("default", MISSING)
-        factory = MISSING if said is None else said.get("default_factory", MISSING)
+        conversion = Conversion(cls, node.annotation, [each for each in checks if {name, "*"} & {*each.names}], options)
+        said = conversion.field(interp)
+        if value is not MISSING:
+            said |= {"default": value} if (assigned := field_of(value)) is None else assigned
+        default, factory = said.get("default", MISSING), said.get("default_factory", MISSING)
+        takes_self = isinstance(factory, Function) and _takes_one(factory.node.args)
+        factory = _given_data(factory, name) if takes_self else factory
         default = MISSING if default is ... else default
         if default is not MISSING and not isinstance(default, (*CONSTANTS, EnumMember)):
             default, factory = MISSING, _copying(default)
-        alias = None if said is None else said.get("validation_alias", said.get("alias"))
-        mine = [check for check in checks if name in check.names or "*" in check.names]
-        convert = Conversion(cls, node.annotation, mine).native(name)
+        alias = said.get("validation_alias", said.get("alias"))
+        convert = conversion.native(name)
         if prefix is not None:
             default, factory = MISSING, _from_variable(f"{prefix}{name}".upper(), default, factory, convert)
-        yield FieldSpec(name, default, factory, True, True, convert, False, alias if isinstance(alias, str) else name)
+        yield FieldSpec(
+            name,
+            default,
+            factory,
+            keyword_only=True,
+            convert=convert,
+            converts_default=_is_true(options.get("validate_default")),
+            given_as=alias if isinstance(alias, str) else name,
+            takes_self=takes_self,
+        )
+
+
+def _options(cls: ClassObject) -> dict[str | None, ast.expr]:
+    """Return the options of a model, its bases' first: those of `model_config`, of its keywords, and of `Config`."""
+    found: dict[str | None, ast.expr] = {}
+    for base in reversed(cls.order or ()):
+        if not isinstance(base, ClassObject) or base.node is None:
+            continue
+        found.update((each.arg, each.value) for each in base.node.keywords)
+        for node in base.node.body:
+            if isinstance(node, ast.ClassDef) and node.name == "Config":
+                found.update((_assigned(each), each.value) for each in node.body if isinstance(each, ast.Assign))
+            elif _assigned(node) == "model_config" and isinstance(made := getattr(node, "value", None), ast.Call):
+                found.update((each.arg, each.value) for each in made.keywords)
+            elif _assigned(node) == "model_config" and isinstance(made, ast.Dict):
+                keys = [getattr(key, "value", None) for key in made.keys]
+                found.update(zip(keys, made.values, strict=True))
+    return found
+
+
+def _takes_one(parameters: ast.arguments) -> bool:
+    """Tell whether a factory is called with the data that the model has: it has one parameter without a default."""
+    return len(parameters.args) == 1 and not parameters.defaults
+
+
+def _given_data(factory: Object, name: str) -> Native:
+    def make(interp: Interpreter, call: Call) -> Object:
+        (owner,) = call.arguments
+        assert isinstance(owner, Instance)
+        return invoke(interp, factory, call.passing([DictObject(dict(owner.fields), interp.tick())]))
+
+    return Native(f"the default of {name}", make)
 
 
 def _variable_prefix(cls: ClassObject, own: dict[Any, Object]) -> str | None:
@@ -229,10 +286,34 @@ def after_init(interp: Interpreter, cls: ClassObject, own: dict[Any, Object]) ->
 class Conversion:
     """The way of a value into a field of a model: its validators, and the conversion by the annotation."""
 
-    def __init__(self, cls: ClassObject, annotation: ast.expr, checks: Sequence[_Validator]) -> None:
+    def __init__(
+        self,
+        cls: ClassObject,
+        annotation: ast.expr,
+        checks: Sequence[_Validator],
+        options: Mapping[str | None, ast.expr] = MappingProxyType({}),
+    ) -> None:
         self.cls = cls
         self.annotation = annotation
         self.checks = checks
+        self.options = options
+
+    def field(self, interp: Interpreter) -> dict[str, Object]:
+        """Return the keywords of each `Field(…)` that the annotation has: `Annotated[int, Field(default=1)]`."""
+        said: dict[str, Object] = {}
+        for each in _metadata(self.annotation):
+            if isinstance(each, ast.Call) and self.named(interp, each.func) == "pydantic.Field":
+                said |= field_of(self.evaluated(interp, each)) or {}
+        return said
+
+    def evaluated(self, interp: Interpreter, node: ast.expr) -> Object:
+        try:
+            return evaluate(interp, node, self.cls.closure or Frame(self.cls.module))
+        except Raised:
+            return interp.unknown()
+
+    def named(self, interp: Interpreter, node: ast.expr) -> str:
+        return str(getattr(self.evaluated(interp, node), "name", ""))
 
     def native(self, name: str) -> Native:
         def convert(interp: Interpreter, call: Call) -> Object:
@@ -280,20 +361,36 @@ class Conversion:
             return value if value is None else interp.unknown()
         name = getattr(annotation, "id", getattr(annotation, "attr", ""))
         if name in LAX:
-            return LAX[name](interp, value)
+            return self.changed_text(interp, LAX[name](interp, value))
         if name in ("Any", "object"):
             return value
         if name in ("list", "List", "dict", "Dict", "tuple", "set"):
             return self.generic(interp, name, [], value, call)
-        try:
-            known = evaluate(interp, annotation, self.cls.closure or Frame(self.cls.module))
-        except Raised:
-            return interp.unknown()
-        return self.of_class(interp, known, value, call)
+        known = self.evaluated(interp, annotation)
+        if not isinstance(known, ClassObject) and (meant := _alias(self.cls.module, name)) is not None:
+            return self.converted(interp, meant, value, call)
+        made = self.of_class(interp, known, value, call)
+        return made.value if isinstance(made, EnumMember) and self.is_on("use_enum_values") else made
+
+    def is_on(self, option: str) -> bool:
+        """Tell whether the model has this option; one whose value is not written there is taken to be on."""
+        said = self.options.get(option)
+        return said is not None and not (isinstance(said, ast.Constant) and not said.value)
+
+    def changed_text(self, interp: Interpreter, value: Object) -> Object:
+        """Return a text as the options of the model have it changed."""
+        for option, change in _TEXTS.items():
+            if isinstance(value, str) and self.is_on(option):
+                value = change(value) if _is_true(self.options[option]) else interp.unknown()
+        return value
 
     def of_class(self, interp: Interpreter, cls: Object, value: Object, call: Call) -> Object:
         if isinstance(value, (Instance, EnumMember)):
             return value
+        if isinstance(cls, External) and isinstance(value, (str, PathObject)) and cls.name in _PATHS:
+            return invoke(interp, External("pathlib.Path"), Call([value], {}, call.node, call.frame))
+        if isinstance(cls, External) and cls.name in _BOUNDED:
+            return _BOUNDED[cls.name](interp, value)
         if isinstance(cls, ClassObject) and isinstance(value, DictObject):
             said = call.focus.get("value")
             said = said.place_in(call.frame.module) if isinstance(said, Write) else said
@@ -322,14 +419,73 @@ class Conversion:
         if name == "Optional":
             return None if value is None else self.converted(interp, inner[0], value, call)
         if name == "Annotated":
-            return self.converted(interp, inner[0], value, call)
+            return self.annotated(interp, inner, value, call)
         if name == "Union":
             return self.one_of(interp, inner, value, call)
         if name == "Literal":
             return value if isinstance(value, CONSTANTS) else interp.unknown()
-        kinds: dict[str, type] = {"list": ListObject, "List": ListObject, "dict": DictObject, "Dict": DictObject}
-        simple = all(getattr(each, "id", "") in (*LAX, "Any") for each in inner)
-        return value if name in kinds and simple and type(value) is kinds[name] else interp.unknown()
+        return self.collection(interp, name.lower(), inner, value, call)
+
+    def annotated(self, interp: Interpreter, inner: list[ast.expr], value: Object, call: Call) -> Object:
+        """Convert a value by `Annotated[…]`: it goes through functions there; bounds only refuse it."""
+        checks: list[_Validator] = []
+        for each in inner[1:]:
+            made = self.evaluated(interp, each)
+            name = self.named(interp, each.func) if isinstance(each, ast.Call) else ""
+            mode = {"BeforeValidator": "before", "AfterValidator": "after"}.get(name.rpartition(".")[2])
+            if mode is not None and isinstance(each, ast.Call) and len(each.args) == 1:
+                checks.append(_Validator(self.evaluated(interp, each.args[0]), (), mode))
+            elif isinstance(made, Instance) or (name.startswith("pydantic") and field_of(made) is None):
+                return interp.unknown()
+        for check in reversed(checks):
+            value = invoke(interp, check.function, call.passing([value])) if check.mode == "before" else value
+        value = self.converted(interp, inner[0], value, call)
+        for check in checks:
+            value = invoke(interp, check.function, call.passing([value])) if check.mode == "after" else value
+        return value
+
+    def collection(self, interp: Interpreter, name: str, inner: list[ast.expr], value: Object, call: Call) -> Object:
+        """Convert a list, tuple or dictionary, element by element; the object itself where it holds the same then."""
+        if name == "dict" and type(value) is DictObject and not value.writes.get(MAY_HAVE_CHANGED):
+            kinds = inner if len(inner) == 2 else [_ANY, _ANY]
+            keys = [self.converted(interp, kinds[0], key, call) for key in value.fields]
+            parts = [self.converted(interp, kinds[1], item, call) for item in value.fields.values()]
+            if keys == list(value.fields) and all(map(identical, parts, value.fields.values())):
+                return value
+            made = DictObject(dict(zip(keys, parts, strict=True)), interp.tick())
+            made.writes = {key: write for key, write in value.writes.items() if key in made.fields}
+            return made if all(map(is_constant, keys)) else interp.unknown()
+        items = value.items if type(value) is ListObject else value
+        if name not in ("list", "tuple") or not isinstance(items, (list, tuple)) or any(map(uncertain, items)):
+            return interp.unknown()
+        is_long = name == "list" or (len(inner) == 2 and isinstance(inner[1], ast.Constant) and inner[1].value is ...)
+        kinds = inner if inner and not is_long else [inner[0] if inner else _ANY] * len(items)
+        if len(kinds) != len(items):
+            return interp.unknown()
+        parts = [self.converted(interp, kind, item, call) for kind, item in zip(kinds, items, strict=True)]
+        if name == "tuple":
+            return tuple(parts)
+        same = type(value) is ListObject and all(map(identical, parts, items))
+        return value if same else ListObject(parts, interp.tick())
+
+
+_ANY = ast.Name("Any", ast.Load())
+
+
+def _metadata(annotation: ast.expr) -> Sequence[ast.expr]:
+    """Return what stands behind the type in `Annotated[…]`."""
+    match annotation:
+        case ast.Subscript(
+            value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated"), slice=ast.Tuple(elts=[_, *others])
+        ):
+            return others
+    return ()
+
+
+def _alias(module: Module, name: str) -> ast.expr | None:
+    """Return the type that a name of the module is short for (`Level = Literal[…]`), if it says so once."""
+    found = [getattr(each, "value", None) for each in module.tree.body if _assigned(each) == name]
+    return found[0] if len(found) == 1 and isinstance(found[0], (ast.Subscript, ast.BinOp)) else None
 
 
 def _number(kind: type) -> Callable[[Interpreter, Object], Object]:
@@ -366,3 +522,19 @@ LAX: dict[str, Callable[[Interpreter, Object], Object]] = {
     "str": _string,
 }
 """The conversion to each of Python's own types."""
+
+_TEXTS: Mapping[str, Callable[[str], str]] = {
+    "str_strip_whitespace": str.strip,
+    "str_to_lower": str.lower,
+    "str_to_upper": str.upper,
+}
+"""Options of a model that change texts, in their order."""
+
+_PATHS = ("pathlib.Path", "pathlib.PurePath", "pydantic.FilePath", "pydantic.DirectoryPath", "pydantic.NewPath")
+
+_BOUNDED = {
+    f"pydantic.{bound}{kind.capitalize()}": LAX[kind]
+    for kind in ("int", "float")
+    for bound in ("Positive", "NonNegative", "Negative", "NonPositive")
+}
+"""Types whose values are those of a number type, within bounds."""

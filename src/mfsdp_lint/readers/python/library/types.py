@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     is_instance,
     is_subclass,
     opaque,
+    special,
 )
 from mfsdp_lint.readers.python.eval.construction import initialize
 from mfsdp_lint.readers.python.eval.iteration import iterate
@@ -172,7 +173,9 @@ def _callable(interp: Interpreter, call: Call) -> Object:
     value = interp.settle(call.arguments[0])
     if isinstance(value, (Function, Bound, Native, Partial, ClassObject)):
         return True
-    if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject, EnumMember)):
+    if isinstance(value, EnumMember):
+        return special(interp, value, "__call__") is not None
+    if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject)):
         return False
     return interp.unknown("", not_none=True)
 
@@ -213,7 +216,10 @@ def _replace(interp: Interpreter, call: Call) -> Object:
     if isinstance(value, Choice):
         return join(interp, [_replace(interp, call.passing([option], call.keywords)) for option in value.options])
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        specs, keywords = fields_of(interp, value.cls), call.keywords
+        specs = fields_of(interp, value.cls)
+        # (attrs takes a field `_depth` as `depth`.)
+        named = {spec.given_as: spec.name for spec in specs if spec.given_as}
+        keywords = {named.get(name, name): item for name, item in call.keywords.items()}
         if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
             raise Raised("TypeError", "replace() got an unexpected field name")
         given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}

@@ -613,6 +613,7 @@ class Native:
 class FieldSpec(NamedTuple):
     """A dataclass field: its default (or MISSING), or the factory that makes it.
 
+    A factory that `takes_self` is called with the object, whose other fields have their values by then.
     Values go through `convert`, defaults as well where it `converts_default`. The constructor's parameter is
     `given_as`; one that is `init_only` goes to `__post_init__`, and no further. `metadata` is MISSING where it is not
     known, and None where there is none.
@@ -628,6 +629,7 @@ class FieldSpec(NamedTuple):
     given_as: str = ""
     init_only: bool = False
     metadata: Object = MISSING
+    takes_self: bool = False
 
 
 class ClassKnowledge(Protocol):
