@@ -140,7 +140,7 @@ def test_a_framework_says_what_it_makes_of_its_files(capsys: pytest.CaptureFixtu
     assert main(["explain", "automodel"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("automodel\n  runs the code of bridge, without its start-up validation; as of NVIDIA-NeMo/")
-    assert "settings  at distributed, where strategy: megatron_fsdp\n" in said
+    assert "settings  at distributed, where strategy: megatron_fsdp or megatron-fsdp or mfsdp\n" in said
     assert "ddp.data_parallel_sharding_strategy (0 = no_shard, 1 = optim, 2 = optim_grads, 3 =" in said
     assert "makes      (nemo_automodel/components/distributed/megatron_fsdp.py:151)\n" in said
 

@@ -106,6 +106,8 @@ def conditions() -> Iterator[Any]:
     """The newest of the cases with the same condition."""
     alike: dict[Hashable, list[Any]] = {}
     for rule, name, site, number in cases():
+        if rule.is_of_frameworks:
+            continue  # their data files have the conditions
         case = pytest.param(rule, site, number, id=f"{rule.code}-{name}-case-{number + 1}")
         alike.setdefault((rule.code, number, site.front_end, repr(clauses(rule, site, number))), []).append(case)
     yield from (same[-1] for same in alike.values())

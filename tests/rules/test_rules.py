@@ -169,7 +169,7 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
         return  # a launch says how many ranks there are, the disk what is saved there, the whole model its size
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
-        if rule.written == "overruled":  # by a framework on top, whose files are YAML
+        if rule.is_of_frameworks:  # whose files are YAML
             assert any(example.yaml for example in chosen)
             continue
         assert any(example.python for example in chosen)
@@ -178,10 +178,10 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_has_evidence_for_every_version_that_it_claims(rule: Rule) -> None:
-    if (rule.judges == "text" or rule.written == "overruled") and not rule.evidence:
+    if (rule.judges == "text" or rule.is_of_frameworks) and not rule.evidence:
         # What a shell does is the same whatever it starts: tests/readers and benchmarks ask a real one. The lines of
-        # frameworks on top are in their profiles.
-        assert all(who == "nobody" for case in rule.cases for _, who in case.enforced_by.entries)
+        # frameworks on top are in their profiles, and so are the texts that they raise.
+        assert all(who in ("nobody", "framework") for case in rule.cases for _, who in case.enforced_by.entries)
         return
     assert sorted(version for version, places in rule.evidence.items() if places) == sorted(where(rule))
 
@@ -193,7 +193,8 @@ def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
             site = SITES[name]
             if case.versions.truth(site) is not False:
                 here = case.at(site)
-                assert ((name, here.error is not None) == (name, here.enforcer != "nobody")) or here.severity == "info"
+                raises = here.enforcer not in ("nobody", "framework")
+                assert ((name, here.error is not None) == (name, raises)) or here.severity == "info"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

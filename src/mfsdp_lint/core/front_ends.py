@@ -20,6 +20,23 @@ Check = Literal["validation", "dataclass"]
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A check of a framework's own that stops the run, as one more case of a rule.
+
+    It `raises` a text where the condition `when` holds (empty: wherever the rule applies), at the framework's line
+    `evidence`. `message` is what a finding says; empty: what the rule says. It is made before the model is built, or
+    when the model is wrapped.
+    """
+
+    rule: str
+    when: str
+    message: str
+    raises: str
+    evidence: str
+    stage: Literal["startup", "wrap"] = "startup"
+
+
+@dataclass(frozen=True, slots=True)
 class FrontEnd:
     """A program that reads a configuration and starts the run.
 
@@ -27,10 +44,10 @@ class FrontEnd:
     `takes_flags` says that its settings are flags: its parser gives the values of flags that nobody writes.
 
     A framework on top of another front-end `runs` that front-end's code. Statements about that front-end hold for the
-    framework as well, except for the checks that it `skips` (and does not make itself: rules that it `enforces`), and
-    for rules about code that it replaces, which it is `spared`. Of rules whose fix it `reverts` there is none. A
-    framework that skips the validation is also spared the changes that the validation makes. `core` is the only version
-    of megatron-core that it runs with, if it is tied to one.
+    framework as well, except for the checks that it `skips`, and for rules about code that it replaces, which it is
+    `spared`. `refuses` are the checks that it makes itself. Of rules whose fix it `reverts` there is none. A framework
+    that skips the validation is also spared the changes that the validation makes. `core` is the only version of
+    megatron-core that it runs with, if it is tied to one.
     """
 
     name: str
@@ -39,7 +56,7 @@ class FrontEnd:
     runs: str = ""
     skips: frozenset[Check] = frozenset()
     spared: frozenset[str] = frozenset()
-    enforces: frozenset[str] = frozenset()
+    refuses: tuple[Refusal, ...] = ()
     reverts: frozenset[str] = frozenset()
     core: str = ""
 
@@ -48,9 +65,9 @@ class FrontEnd:
         """Tell whether it goes through the start-up of the front-end that it runs."""
         return "validation" not in self.skips
 
-    def checks(self, rule: str, enforcer: str) -> bool:
+    def checks(self, enforcer: str) -> bool:
         """Tell whether the enforcer of a rule does its check in this front-end."""
-        return enforcer not in self.skips or rule in self.enforces
+        return enforcer not in self.skips and enforcer != "framework"
 
     def is_a(self, name: str) -> bool:
         """Tell whether statements about the front-end of this name hold for this one."""

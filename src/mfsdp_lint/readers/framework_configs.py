@@ -17,7 +17,7 @@ from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer, With, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
-from mfsdp_lint.megatron.front_ends import Calls, FrameworkSettings, Pinned, Profile, SettingsPlace, profiles
+from mfsdp_lint.megatron.front_ends import OWN, Calls, FrameworkSettings, Pinned, Profile, SettingsPlace, profiles
 from mfsdp_lint.megatron.vocabulary import SECTIONS, SETTINGS, table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions, opposite
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
@@ -168,9 +168,6 @@ class PlacedSettings(Layer):
 
 Written = dict[str, Setting]
 
-OWN = "own."
-"""Prefix of the framework's own keys, which are no settings, in the conditions of a profile."""
-
 
 def recipes_of(
     profile: Profile, path: str, root: Section, versions: Versions, evaluate: Evaluate | None = None
@@ -308,10 +305,11 @@ def settings_at(
     settings = written
     if profile.front_end.takes_flags and not section.open:
         settings = {each.path: each for each in default_settings(versions, here)} | written
-    own = {f"{OWN}{'.'.join(key)}": Setting("", leaf.value) for key, leaf in section.leaves()}
+    own = {(path := f"{OWN}{'.'.join(key)}"): Setting(path, leaf.value, leaf.origin) for key, leaf in section.leaves()}
     for made in place.made:
         settings = _with(settings, own, made, _Writer(profile.front_end.name, here), closed=not section.open)
-    return settings
+    asked = {} if section.open else {path: Setting(path, NONE, here) for path in profile.own_keys}
+    return settings | asked | {path: each for path, each in own.items() if path in profile.own_keys}
 
 
 def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:

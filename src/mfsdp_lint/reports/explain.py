@@ -251,8 +251,11 @@ def render_framework(profile: Profile) -> str:
     core = f", on megatron-core {who.core} alone" if who.core else ""
     lines = [who.name, f"  runs the code of {who.runs}{validated}{core}; as of {profile.source}", ""]
     for code, reason in profile.reasons:
-        verb = "spared" if code in who.spared else "enforces"
+        verb = "spared" if code in who.spared else "reverts"
         lines.append(f"{verb:<9} {code}  {reason}")
+    lines += [
+        f"refuses   {each.rule}{' when ' if each.when else ''}{each.when}  ({each.evidence})" for each in who.refuses
+    ]
     for place in profile.places:
         wanted = ", ".join(f"{'.'.join(key)}: {' or '.join(map(str, values))}" for key, values in place.where)
         lines.append(f"settings  at {'.'.join(place.at) or 'the root'}" + (f", where {wanted}" if wanted else ""))

@@ -7,17 +7,17 @@ for any text that a configuration does not tell (a path, a list). Other braces a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeVar
 
 from mfsdp_lint.core.finding import Severity, Stage
-from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd, Refusal
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
-from mfsdp_lint.megatron.conditions import Applicability, ByVersion, Site
-from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.conditions import EVERYWHERE, Applicability, ByVersion, Site
+from mfsdp_lint.megatron.conditions.language import Condition, parse
 from mfsdp_lint.megatron.versions import Target
 
 View = Literal["written", "validation", "run"]
@@ -45,9 +45,10 @@ Preset = Literal["performance"]
 Confirm = Literal["none", "introspect", "cpu", "gpu"]
 """The lowest tier of a dry run that can decide a rule."""
 
-EnforcedBy = Literal["validation", "dataclass", "wrapper", "core", "nobody"]
+EnforcedBy = Literal["validation", "dataclass", "wrapper", "core", "framework", "nobody"]
 """The part of the framework that stops the run: the front-end's start-up validation, a configuration dataclass, the
-code that wraps the model, other code of megatron-core that was not made to check this, or nobody."""
+code that wraps the model, other code of megatron-core that was not made to check this, a check of the framework on top
+(whose data file has it), or nobody."""
 
 T = TypeVar("T")
 
@@ -120,6 +121,23 @@ class Case:
             showing=self.showing.at(site),
             enforced_by=_only(self.enforced_by.at(site)),
             raises=_only(self.raises.at(site)),
+        )
+
+    def refused(self, refusal: Refusal, front_end: FrontEnd) -> Case:
+        """Return the same case as a check of a framework's own."""
+        return replace(
+            self,
+            when=parse(refusal.when, {}) if refusal.when else None,
+            severity="error",
+            stage=refusal.stage,
+            message=MessageText(refusal.message) if refusal.message else self.message,
+            consequence=MessageText(f"{front_end} refuses it {_MADE[refusal.stage]} ({refusal.evidence})"),
+            enforced_by=ByVersion.everywhere("framework"),
+            raises=ByVersion.everywhere(ErrorText(refusal.raises)),
+            versions=EVERYWHERE,
+            confirm="none",
+            showing=Showing(),
+            intended={},
         )
 
     @property
@@ -288,6 +306,12 @@ class Rule:
         return self.written == "refused" or self.notices == "no-such-flag"
 
     @property
+    def is_of_frameworks(self) -> bool:
+        """True for a rule about frameworks on top alone, whose lines are in their data files."""
+        enforcers = (who for case in self.cases for _, who in case.enforced_by.entries)
+        return self.written == "overruled" or all(who == "framework" for who in enforcers)
+
+    @property
     def is_on(self) -> bool:
         """True if the rule is on by default."""
         return self.preset is None and not self.preview
@@ -297,18 +321,31 @@ class Rule:
         site = Site(target, front_end)
         if self.code in front_end.spared or not self.versions.truth(site):
             return None
+        refusals = [each for each in front_end.refuses if each.rule == self.code]
+        refused = (self.cases[0].refused(each, front_end).at(site) for each in refusals)
         here = (case.at(site) for case in self.cases if case.versions.truth(site))
-        cases = tuple(case for case in here if front_end.checks(self.code, case.enforcer))
+        cases = (*refused, *(case for case in here if front_end.checks(case.enforcer)))
         if not cases:
             return None
         fixable = self.fixes if self.code not in front_end.reverts else ()
         fixes = tuple(fix.at(site) for fix in fixable if fix.versions.truth(site))
-        return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fixes=fixes)
+        blame = Blame(tuple(_named_by(refusals))) if refusals and not self.blame.value else self.blame
+        return replace(self, applies=self.applies.at(site), blame=blame.at(site), cases=cases, fixes=fixes)
 
     def fix_for(self, variant: Variant, seen: Variant | None = None) -> FixSpec | None:
         """Find the fix of one variant, for a rule restricted to one site. `seen` has an assignment's facts."""
         looked = variant if seen is None or self.judges == "settings" else seen
         return next((fix for fix in self.fixes if fix.when is None or fix.when.truth(looked)), None)
+
+
+_MADE = {"startup": "before the model is built", "wrap": "when the model is wrapped"}
+
+
+def _named_by(refusals: Iterable[Refusal]) -> Iterator[Condition]:
+    """Yield the settings that the conditions of refusals name, in their order."""
+    for refusal in refusals:
+        for path in sorted(parse(refusal.when, {}).paths(), key=refusal.when.index):
+            yield parse(path, {})
 
 
 def _only(what: T | None) -> ByVersion[T]:

@@ -51,6 +51,8 @@ def test_each_fact_says_where_it_is_from(raw: dict[str, object]) -> None:
         ({"surprise": 1}, "unknown field 'surprise'"),
         ({"recipes": [{"at": "a", "named": "numbers"}]}, "settings are not named by 'numbers'"),
         ({"recipes": [{"at": "a", "made": [{"set": {}, "when": "1 +", "evidence": "a:1"}]}]}, "1 \\+"),
+        ({"refuses": [{"when": "1 +", "message": "x", "raises": "y", "evidence": "a:1"}]}, "1 \\+"),
+        ({"refuses": [{"when": "model.bf16", "raises": "y", "evidence": "a:1"}]}, "message"),
         ({"known_by": None}, "example: "),
     ],
 )

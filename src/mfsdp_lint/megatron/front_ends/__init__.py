@@ -21,6 +21,12 @@ ships:                             files that it brings along and a user's proje
   modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have. Where files
     lacks: [seed]                  name others by their paths (`inheritance`), a name is the end of a path, and `*` in
                                    it stands for any part of a folder's or a file's name
+refuses:                           its own checks
+  - rule: MFSDP350                 the rule that this is a case of (none: MFSDP706, which needs a `message`)
+    when: model.context_parallel_size > 1 and own.strict   names first what is to be changed
+    raises: no such context        the text of the error
+    stage: wrap                    the check is made when the model is wrapped (none: before it is built)
+    evidence: primus/check.py:86
 compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
@@ -51,7 +57,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Literal, get_args
 
-from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
+from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, Refusal, UnknownFrontEnd
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
@@ -61,6 +67,12 @@ from mfsdp_lint.megatron.vocabulary.tables import Versions
 
 Named = Literal["attributes", "flags", "settings"]
 
+
+REFUSED = "MFSDP706"
+"""The rule about what a framework refuses and no other rule is about."""
+
+OWN = "own."
+"""Prefix of the framework's own keys, which are no settings, in the conditions of a profile."""
 
 _NEVER = r"(?!)"
 """A pattern that no text has."""
@@ -178,7 +190,7 @@ class Profile:
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
     own commands, each a program with its first word. `programs` are its programs of Hydra, with the file that each
     composes by itself. `compose` names how files are put together, `ships` are known entries, by dotted keys, of files
-    that it brings along. `reasons` say of rules why it is spared them, enforces them, or reverts their fix.
+    that it brings along. `reasons` say of rules why it is spared them, or reverts their fix.
     """
 
     front_end: FrontEnd
@@ -193,11 +205,22 @@ class Profile:
     programs: Mapping[str, str] = field(default_factory=dict)
     ships: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict)
 
+    @property
+    def own_keys(self) -> frozenset[str]:
+        """The framework's own keys that its checks ask for, each as `own.KEY`."""
+        return _own_keys(self.front_end)
+
+
+@cache
+def _own_keys(front_end: FrontEnd) -> frozenset[str]:
+    paths = (path for each in front_end.refuses if each.when for path in parse(each.when, {}).paths())
+    return frozenset(path for path in paths if path.startswith(OWN))
+
 
 def read_profile(data: Mapping[str, Any]) -> Profile:
     """Read a profile from its data file. Raises ProfileError."""
     fields = dict(data)
-    reasons = [item for key in ("spared", "enforces", "reverts") for item in (fields.get(key) or {}).items()]
+    reasons = [item for key in ("spared", "reverts") for item in (fields.get(key) or {}).items()]
     try:
         profile = Profile(
             FrontEnd(
@@ -207,7 +230,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
                 runs=fields.pop("runs", ""),
                 skips=frozenset(fields.pop("skips", ())),
                 spared=frozenset(fields.pop("spared", ())),
-                enforces=frozenset(fields.pop("enforces", ())),
+                refuses=tuple(map(_refusal, fields.pop("refuses", ()))),
                 reverts=frozenset(fields.pop("reverts", ())),
                 core=fields.pop("core", ""),
             ),
@@ -253,6 +276,14 @@ def _place(data: Mapping[str, Any]) -> SettingsPlace:
         calls=Calls(calls["function"], calls["module"], tuple(calls["within"])) if calls is not None else None,
         functions=tuple(data.get("functions", ())),
     )
+
+
+def _refusal(data: Mapping[str, Any]) -> Refusal:
+    rule = data.get("rule", REFUSED)
+    if when := data.get("when", ""):
+        parse(when, {})
+    message = data["message"] if rule == REFUSED else data.get("message", "")
+    return Refusal(rule, when, message, data["raises"], data["evidence"], data.get("stage", "startup"))
 
 
 def _targets(meant: Any) -> Iterator[KeyTarget]:
