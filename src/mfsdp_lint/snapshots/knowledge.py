@@ -11,8 +11,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.files import read
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
 from mfsdp_lint.inputs.imports import closure
+from mfsdp_lint.megatron.front_ends import Pinned
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import having, in_none, releases
 from mfsdp_lint.readers.python.eval.imports import resolve_global
@@ -36,6 +38,7 @@ from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
+    from mfsdp_lint.megatron.vocabulary.tables import Versions
     from mfsdp_lint.readers.framework_configs import Nemo
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
@@ -204,6 +207,9 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         from mfsdp_lint.readers.framework_configs import nemo  # most files need none
 
         return nemo(self.target)
+
+    def command_line(self) -> Versions:
+        return Pinned.of(MEGATRON_LM, self.target)
 
     def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program

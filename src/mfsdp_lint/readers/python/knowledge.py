@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from mfsdp_lint.core.recipe import Recipe
+    from mfsdp_lint.megatron.vocabulary.tables import Versions
     from mfsdp_lint.readers.framework_configs import Nemo
     from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame, Module, Object
 
@@ -75,6 +76,10 @@ class Knowledge(Generic[Asking]):
 
     def nemo(self) -> Nemo | None:
         """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
+        return None
+
+    def command_line(self) -> Versions | None:
+        """Return the release whose command line programs of Megatron-LM have; None where that is not known."""
         return None
 
     def composed(self, asking: Asking, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:

@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Setting, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import WrittenSettings
@@ -35,6 +35,7 @@ from mfsdp_lint.readers.python.eval.configurations import (
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
+from mfsdp_lint.readers.python.export.arguments import are_arguments, settings_of_arguments
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -303,10 +304,15 @@ def _variant(
 ) -> Variant:
     root = started_by_itself(interp, root)
     settings: Settings = TreeSettings(interp, root, environment, spans)
-    if nemo := _nemo(interp, root):
+    own: Mapping[str, Setting] | None = None
+    if are_arguments(root):
+        own = settings_of_arguments(spans, root)
+    elif nemo := _nemo(interp, root):
+        own = nemo.settings(tree_of_run(spans, root))
+    if own is not None:
         written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
         variables = {each.path: each for each in written if each is not None}
-        settings = WrittenSettings({**nemo.settings(tree_of_run(spans, root)), **variables})
+        settings = WrittenSettings({**own, **variables})
     return Variant(settings, when)
 
 
@@ -316,6 +322,8 @@ def _nemo(interp: Interpreter, root: Object) -> Nemo | None:
 
 
 def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
+    if are_arguments(root):
+        return MEGATRON_LM
     nemo = _nemo(interp, root)
     return BRIDGE if nemo is None else nemo.front_end
 
