@@ -105,6 +105,11 @@ def test_assignments_between_parsing_and_validation(project: Project, body: str)
     assert values(started(project, body), FSDP, FORMAT) == [Known(True), Known("torch_dist")]
 
 
+def test_what_comes_behind_validation_does_not_matter(project: Project) -> None:
+    body = f"{BY_PROVIDER}\n    for step in range(10000):\n        print(step)"
+    assert values(started(project, body, SET), FSDP, FORMAT) == [Known(True), Known("torch_dist")]
+
+
 def test_arguments_that_code_out_of_sight_has_are_unknown(project: Project) -> None:
     body = "args = parse_args()\n    args.use_megatron_fsdp = True\n    import x; x.f(args)\n    validate_args(args)"
     assert values(started(project, body), FSDP, FORMAT) == [UNKNOWN, UNKNOWN]
@@ -146,7 +151,9 @@ def test_fsdp_in_args_defaults_is_told(project: Project, capsys: pytest.CaptureF
     "body",
     [
         pytest.param(PRETRAIN.format('args_defaults={"use_megatron_fsdp": False}'), id="it is not asked for"),
-        pytest.param(PRETRAIN.format('args_defaults={"save": "/ckpt"}'), id="a default that counts"),
+        pytest.param(
+            PRETRAIN.format('None, options, {"save": "/ckpt", "use_torch_fsdp2": False}'), id="a default that counts"
+        ),
         pytest.param(BY_PROVIDER, id="none are given"),
     ],
 )

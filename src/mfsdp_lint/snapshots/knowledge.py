@@ -11,10 +11,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.files import read
-from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
 from mfsdp_lint.inputs.imports import closure
-from mfsdp_lint.megatron.front_ends import Pinned
 from mfsdp_lint.megatron.versions import Target, resolve_target
 from mfsdp_lint.megatron.versions.releases import having, in_none, releases
 from mfsdp_lint.readers.python.eval.imports import resolve_global
@@ -38,8 +36,8 @@ from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
-    from mfsdp_lint.megatron.vocabulary.tables import Versions
     from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.megatron_lm_arguments import CommandLine
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -208,8 +206,10 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
 
         return nemo(self.target)
 
-    def command_line(self) -> Versions:
-        return Pinned.of(MEGATRON_LM, self.target)
+    def command_line(self) -> CommandLine:
+        from mfsdp_lint.readers.megatron_lm_arguments import CommandLine  # most files need none
+
+        return CommandLine(self.target)
 
     def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program

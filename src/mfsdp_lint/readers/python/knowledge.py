@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from mfsdp_lint.core.recipe import Recipe
-    from mfsdp_lint.megatron.vocabulary.tables import Versions
     from mfsdp_lint.readers.framework_configs import Nemo
+    from mfsdp_lint.readers.megatron_lm_arguments import CommandLine
     from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame, Module, Object
 
 Asking = TypeVar("Asking", contravariant=True)
@@ -78,8 +78,8 @@ class Knowledge(Generic[Asking]):
         """Return the reader of the settings of NeMo's runs; None where runs of NeMo are not read."""
         return None
 
-    def command_line(self) -> Versions | None:
-        """Return the release whose command line programs of Megatron-LM have; None where that is not known."""
+    def command_line(self) -> CommandLine | None:
+        """Return the command line that programs of Megatron-LM have; None where the release is not known."""
         return None
 
     def composed(self, asking: Asking, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:

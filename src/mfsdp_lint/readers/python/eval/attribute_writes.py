@@ -42,6 +42,8 @@ AS_ENTRY: list[Callable[[Interpreter, ConfigTree, Object], Object]] = []
 """Makes an entry of a value that a tree of OmegaConf is given (library/config_trees.py)."""
 
 
+_ALL_VALIDATED = ("megatron.training.global_vars.get_args()", "megatron.training.arguments.parse_and_validate_args()")
+"""Calls that give Megatron-LM's arguments behind their validation."""
 _SWITCHES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 
 
@@ -84,7 +86,8 @@ def set_attribute(
                 standard_objects.write(interp, target, name, value)
             if name in NAMES and target.text.rpartition(".")[2] in SECTIONS:
                 interp.found_configuration()
-            if VALIDATED in target.fields and name in _SWITCHES and value is not False:
+            validated = VALIDATED in target.fields or target.text in _ALL_VALIDATED
+            if validated and name in _SWITCHES and value is not False:
                 interp.dependencies.unjudged.add(f"assigns {name} to Megatron-LM's validated arguments")
             target = as_object(interp, target)
             write(interp, target, name, value, node, frame, focus, how)
