@@ -124,7 +124,8 @@ def test_an_example_given_as_python_is_judged_as_it_says_and_what_it_writes_exis
 ) -> None:
     path = tmp_path / "example.py"
     path.write_text(example.python)
-    site = one_site(rule, example)
+    of_bridge = any(site.front_end == BRIDGE for _, site in where_of(rule, example))
+    site = one_site(rule, example, BRIDGE if of_bridge else MEGATRON_LM)
     read = read_python([str(path)], Sources(), load_knowledge(site.target))
     assert severities(rule, site, read.recipes, Sources()) == expected(example)
     if rule.judges == "settings":
@@ -169,8 +170,8 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
         return  # a launch says how many ranks there are, the disk what is saved there, the whole model its size
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
-        if rule.is_of_frameworks:  # whose files are YAML
-            assert any(example.yaml for example in chosen)
+        if rule.is_of_frameworks or rule.written == "overruled":  # whose files are YAML, or by Megatron-LM
+            assert any(example.yaml or example.python for example in chosen)
             continue
         assert any(example.python for example in chosen)
         assert any(example.yaml for example in chosen) or rule.judges == "writes"

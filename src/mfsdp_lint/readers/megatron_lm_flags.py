@@ -7,7 +7,7 @@ and of a flag that is given twice the last one counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
 
@@ -17,7 +17,7 @@ from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
 from mfsdp_lint.megatron.front_ends import Pinned
-from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary import SWITCHES, table
 from mfsdp_lint.megatron.vocabulary.tables import COMMAND_LINE_SECTIONS, Flag, Versions, opposite
 
 _FLAG = lazy_pattern(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
@@ -88,6 +88,15 @@ def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 
 def settings_of_flag(name: str, core: str) -> tuple[str, ...]:
     """Return the settings that a flag sets at a version of megatron-core."""
     return tuple(path for path, _ in _set_by(name, table().flag(name, core), UNKNOWN))
+
+
+def configure_run(paths: Collection[str]) -> bool:
+    """Tell whether settings are those of a run of Megatron-LM: how the work is split, what wraps the model; or the
+    format of the checkpoints of a training run. (Converters are given a format as well.)
+    """
+    if any(path in SWITCHES or path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths):
+        return True
+    return "checkpoint.ckpt_format" in paths and any(path.startswith("train.") for path in paths)
 
 
 def default_settings(versions: Versions, place: Origin) -> Iterator[Setting]:

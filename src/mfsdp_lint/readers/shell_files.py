@@ -75,7 +75,7 @@ _ON_A_CLUSTER = lazy_pattern(
     r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
 )
 _STARTS = lazy_pattern(
-    r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s"
+    r"\.py\b|[\s\"']-m[\s\"']|\b(?:source|bash|sh)\s|^[ \t]*\.\s|\bmegatron\s"
     r"|--use-(?:megatron-fsdp|torch-fsdp2|custom-fsdp)\b",
     re.MULTILINE,
 )
@@ -118,7 +118,7 @@ def starts_as_built(text: str) -> bool:
 # A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
 _PROGRAM = lazy_pattern(
     r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
-    r"|(?<=\s-m)(?P<module>\s+[\w.]+)"
+    r"|(?<=[\s\"']-m)(?P<module>[\s\"',]{1,99}[\w.]+)"  # on a command line, or in a list of words
 )
 _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
 """A pattern of names of scripts (`jobs/*.sh`)."""
@@ -131,12 +131,13 @@ _CHANGES = lazy_pattern(r"\bcd\s+[\"']?([\w./-]+)")
 def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
     """Yield the programs beside or above a file that its text names; the start of a name may be a variable."""
     folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
-    for found in dict.fromkeys(str(each[each.lastgroup or 0]) for each in _PROGRAM.finditer(text)):
+    written = ((each.lastgroup, str(each[each.lastgroup or 0])) for each in _PROGRAM.finditer(text))
+    for kind, found in dict.fromkeys(written):
         if len(found) > _LONGEST_PATH:
             continue
-        module = found.strip().replace(".", "/")
+        module = found.strip(" \t\r\n\"',").replace(".", "/")
         names = [f"{module}.py", f"{module}/__main__.py"]
-        if not found[0].isspace():  # which is how a module behind `-m` begins
+        if kind != "module":
             parts = found.lstrip("/").split("/")
             names = [found, *("/".join(parts[start:]) for start in range(len(parts)))]
         places = (posixpath.normpath(posixpath.join(folder, each)) for each in names for folder in folders)

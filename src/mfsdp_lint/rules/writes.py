@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from mfsdp_lint.core.finding import IsLinted
+from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass, replace
@@ -165,7 +166,7 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
                     yield _undeclared(each, views.written, sure=sure)
         return
     if kind == "overruled":
-        if views.site.front_end.runs:  # Bridge and Megatron-LM have nothing on top
+        if views.site.front_end != BRIDGE:  # which has nothing on top
             yield from _overruled(views.written, is_linted)
         return
     resolution = views.resolution
@@ -181,18 +182,25 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
 
 
 def _overruled(written: Variant, is_linted: IsLinted) -> Iterator[Assignment]:
-    """Yield the assignments of a file whose framework puts another value in their place, on a line of its own."""
+    """Yield the assignments of a file whose framework puts another value in their place, on a line of its own.
+
+    It is sure of a setting that has that value: of another one it is known only that the assignment is ignored.
+    """
     for path in written.settings.written():
-        made, after = written.origin(path), written.value(path)
-        if made is None or made.how != "startup" or made.earlier is None or not isinstance(after, Known):
+        made = written.origin(path)
+        if made is None or made.how != "startup" or made.earlier is None:
+            continue
+        after = made.value
+        if not isinstance(after, Known):
             continue
         if isinstance(made.earlier.value, Known) and _is_own(made.earlier, is_linted):
-            facts = {
+            facts: dict[str, Plain] = {
                 "write.path": path,
                 "write.value": describe(made.earlier.value),
                 "write.after": describe(after),
                 "write.step": made.because,
                 "write.line": f"{made.span.path}:{made.span.line}",
+                "write.sure": written.value(path) == after,
             }
             yield Assignment(path, made.earlier, facts, after.value)
 

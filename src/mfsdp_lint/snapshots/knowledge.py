@@ -37,6 +37,7 @@ from mfsdp_lint.snapshots.upstream import ClassData, upstream_function
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.framework_configs import ProgramReader
+    from mfsdp_lint.readers.megatron_lm_arguments import CommandLine
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -204,6 +205,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         from mfsdp_lint.readers.framework_configs import program_reader  # most files need none
 
         return program_reader(name, self.target)
+
+    def command_line(self) -> CommandLine:
+        from mfsdp_lint.readers.megatron_lm_arguments import CommandLine  # most files need none
+
+        return CommandLine(self.target)
 
     def composed(self, asking: Interpreter, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:
         from mfsdp_lint.readers.framework_configs import recipes_of_program

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from mfsdp_lint.core.recipe import Recipe
     from mfsdp_lint.readers.framework_configs import ProgramReader
+    from mfsdp_lint.readers.megatron_lm_arguments import CommandLine
     from mfsdp_lint.readers.python.values.objects import ConfigTree, Frame, Module, Object
 
 Asking = TypeVar("Asking", contravariant=True)
@@ -75,6 +76,10 @@ class Knowledge(Generic[Asking]):
 
     def framework(self, name: str) -> ProgramReader | None:
         """Return the reader of the settings of a framework's runs; None where its runs are not read."""
+        return None
+
+    def command_line(self) -> CommandLine | None:
+        """Return the command line that programs of Megatron-LM have; None where the release is not known."""
         return None
 
     def composed(self, asking: Asking, path: str, tree: ConfigTree, frame: Frame) -> Sequence[Recipe] | None:

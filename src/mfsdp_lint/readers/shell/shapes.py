@@ -17,11 +17,11 @@ from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
-from mfsdp_lint.megatron.vocabulary import SECTIONS, SWITCHES, table
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
+from mfsdp_lint.readers.megatron_lm_flags import Word, configure_run, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import (
     Element,
     NoOverride,
@@ -189,16 +189,12 @@ _CONFIGURED_ELSEWHERE = "--yaml-cfg"
 
 
 def has_flags(arguments: Sequence[Text]) -> bool:
-    """Tell whether a program is given flags of Megatron-LM alone: how the work is split, what wraps the model; or the
-    format of the checkpoints of a training run. (Converters are given a format as well.)
-    """
+    """Tell whether a program is given flags of Megatron-LM that configure a run."""
     names = {plain(text).partition("=")[0] for text in arguments}
     if _CONFIGURED_ELSEWHERE in names:
         return False
     paths = {path for name in names for path in _set_by_flag(name)}
-    if any(path in SWITCHES or path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths):
-        return True
-    return "checkpoint.ckpt_format" in paths and any(path.startswith("train.") for path in paths)
+    return configure_run(paths)
 
 
 @cache

@@ -40,6 +40,8 @@ def lost(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Unfollowe
     entry, endings = evaluation.entry, evaluation.endings
     if entry.function is not None and _loses_no_run(interp, entry, entry.function):
         return None
+    if unjudged := evaluation.dependencies.unjudged:
+        return _told(entry, "out of sight", f"it {' and '.join(sorted(unjudged))}, which no start-up checks")
     by_text = entry.function is not None and (_says_so(interp, entry, entry.function) or _fails(interp, evaluation))
     if not by_text and interp.path.limit < STEP_LIMIT:
         return None

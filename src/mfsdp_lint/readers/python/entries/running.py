@@ -14,7 +14,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Setting, Settings, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import WrittenSettings
@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.eval.configurations import (
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global, take_variables
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.eval.unfollowed import is_taken_for_one
+from mfsdp_lint.readers.python.export.arguments import are_arguments, settings_of_arguments
 from mfsdp_lint.readers.python.export.nemo import tree_of_call, tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
@@ -304,8 +305,11 @@ def _variant(
 ) -> Variant:
     root = started_by_itself(interp, root)
     settings: Settings = TreeSettings(interp, root, environment, spans)
-    if reader := _reader(interp, root):
-        written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
+    written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
+    if are_arguments(root):
+        variables = {each.path: each for each in written if each is not None}
+        settings = WrittenSettings({**settings_of_arguments(spans, root), **variables})
+    elif reader := _reader(interp, root):
         variables = {each.path: each for each in written if each is not None}
         tree = tree_of_call(spans, root) if framework_called(root) else tree_of_run(spans, root)
         settings = WrittenSettings(reader.settings(tree, variables))
@@ -319,6 +323,8 @@ def _reader(interp: Interpreter, root: Object) -> ProgramReader | None:
 
 
 def _front_end(interp: Interpreter, root: Object) -> FrontEnd:
+    if are_arguments(root):
+        return MEGATRON_LM
     reader = _reader(interp, root)
     return BRIDGE if reader is None else reader.front_end
 

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.variables import is_environment
+from mfsdp_lint.readers.python.state.variables import changed_argv, is_environment
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -138,6 +138,8 @@ def run_augmented(interp: Interpreter, node: ast.AugAssign, frame: Frame) -> Sig
 def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
     value = evaluate(interp, node.value, frame)
     current = interp.settle(current)
+    if current == External("sys.argv"):
+        current = changed_argv(interp, frame)
     if isinstance(current, (Instance, EnumMember)) or isinstance(value, Instance):
         found = operated(interp, type(node.op), current, value, node, frame, in_place=True)
         if found is not MISSING:

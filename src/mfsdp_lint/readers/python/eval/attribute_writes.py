@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from mfsdp_lint.megatron.vocabulary import NAMES, SECTIONS
+from mfsdp_lint.megatron.vocabulary import NAMES, SECTIONS, SWITCHES
 from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace, special
@@ -16,8 +16,9 @@ from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.state.variables import set_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name
-from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, VALIDATED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -26,6 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ConfigTree,
     Descriptor,
     DictObject,
+    External,
     Frame,
     Function,
     Instance,
@@ -38,6 +40,11 @@ from mfsdp_lint.readers.python.values.objects import (
 
 AS_ENTRY: list[Callable[[Interpreter, ConfigTree, Object], Object]] = []
 """Makes an entry of a value that a tree of OmegaConf is given (library/config_trees.py)."""
+
+
+_ALL_VALIDATED = ("megatron.training.global_vars.get_args()", "megatron.training.arguments.parse_and_validate_args()")
+"""Calls that give Megatron-LM's arguments behind their validation."""
+_SWITCHES = frozenset(path.rpartition(".")[2] for path in SWITCHES)
 
 
 def set_attribute(
@@ -79,6 +86,9 @@ def set_attribute(
                 standard_objects.write(interp, target, name, value)
             if name in NAMES and target.text.rpartition(".")[2] in SECTIONS:
                 interp.found_configuration()
+            validated = VALIDATED in target.fields or target.text in _ALL_VALIDATED
+            if validated and name in _SWITCHES and value is not False:
+                interp.dependencies.unjudged.add(f"assigns {name} to Megatron-LM's validated arguments")
             target = as_object(interp, target)
             write(interp, target, name, value, node, frame, focus, how)
             for one in target.fields.get(EITHER, ()):
@@ -113,6 +123,8 @@ def set_attribute(
         interp.record(target, name, interp.note(node, frame, focus, how, value, None))
     elif isinstance(target, Function):
         interp.put(target, name, value)
+    elif isinstance(target, External) and (target.name, name) == ("sys", "argv"):
+        set_argv(interp, value)
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 

@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachab
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, over_options
+from mfsdp_lint.readers.python.state.variables import own_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -503,6 +504,8 @@ def _external_attribute(interp: Interpreter, value: External, name: str, node: A
         return own
     if value.name == "object" and not hasattr(object, name):
         raise Raised("AttributeError", f"type object 'object' has no attribute '{name}'")
+    if value.name == "sys" and name == "argv" and (words := own_argv(interp)) is not None:
+        return words
     return outside(interp, value.name, name)
 
 

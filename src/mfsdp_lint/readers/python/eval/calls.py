@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
 from mfsdp_lint.readers.python.eval.unfollowed import call_at, call_elsewhere, forget, launch, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
-from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, Model, evaluate, invoke
+from mfsdp_lint.readers.python.state.calling import CALLERS, EVALUATORS, LIBRARY, NOTICED, Model, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_methods, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import ANY, FORK_LIMIT, Raised, RefusedCall, kept
@@ -248,6 +248,8 @@ def _call_external(interp: Interpreter, external: External, call: Call) -> Objec
         return launch(interp, "train", call.passing([run_of(interp, external, call)]))
     if keeps_arguments(external):
         return task(interp, (external, *call.arguments, True), call.keywords, call.node, call.frame)
+    if external.name in NOTICED:
+        NOTICED[external.name](interp, call)
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(interp, external.name, modelled, call)

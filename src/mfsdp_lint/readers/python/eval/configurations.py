@@ -15,7 +15,7 @@ from mfsdp_lint.megatron.vocabulary import LAUNCHERS, SECTIONS, framework_of
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import NO_FOCUS, Call, Focus
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TASK, UNKNOWN_KEYS
+from mfsdp_lint.readers.python.values.markers import ARGUMENTS, MAY_HAVE_CHANGED, TASK, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ClassObject,
@@ -189,7 +189,7 @@ def is_container(interp: Interpreter, value: Object) -> bool:
 
 def changed_from_outside(value: Object) -> bool:
     """Tell whether settings were written into an unknown object: it is a configuration that comes from elsewhere."""
-    if not isinstance(value, Unknown) or isinstance(value, ConfigTree):
+    if not isinstance(value, Unknown) or isinstance(value, ConfigTree) or ARGUMENTS in value.fields:
         return False
     if TASK in value.fields:  # what it was given are its own arguments, and nobody's settings
         return changes_run(value)

@@ -79,6 +79,8 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
         if not isinstance(made, Instance) or made.cls is not cls:
             return made
         instance = made
+    if cls.name.endswith("FullyShardedDataParallel") and cls.module.name.startswith("megatron.core.distributed."):
+        interp.dependencies.unjudged.add(f"wraps the model with {cls.name} itself")
     constructor, owner = lookup(interp, cls, "__init__")
     if isinstance(constructor, Function) and not (has_fields(interp, cls) and _generated_is_nearer(interp, cls, owner)):
         invoke(interp, constructor, call.passing([instance, *call.arguments], call.keywords))

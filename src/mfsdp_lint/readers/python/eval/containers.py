@@ -17,7 +17,16 @@ from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachab
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
-from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, no_text, variable, words
+from mfsdp_lint.readers.python.state.variables import (
+    argv,
+    changed_argv,
+    copied_environment,
+    is_environment,
+    no_text,
+    own_argv,
+    variable,
+    words,
+)
 from mfsdp_lint.readers.python.values.bounds import weighs_little
 from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import (
@@ -113,6 +122,8 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
     holder, key = interp.settle(holder), plain_key(interp, key)
     if isinstance(key, Unknown):
         key = interp.key_of_row(holder, key, node, frame)
+    if isinstance(holder, External) and holder.name == "sys.argv":
+        holder = own_argv(interp) or holder
     if isinstance(holder, Choice):
         return over_options(interp, holder, lambda option: entry(interp, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
@@ -316,6 +327,8 @@ def set_entry(
         if (error := no_text(interp, value)) is not None:
             raise error
         holder = interp.path.environment
+    elif isinstance(holder, External) and holder.name == "sys.argv":
+        holder = changed_argv(interp, frame)
     if isinstance(holder, DictObject):
         if hashable(key):
             write(interp, holder, key, value, node, frame, focus, "assigned")
@@ -366,10 +379,17 @@ def _set_item(interp: Interpreter, holder: ListObject, key: Object, value: Objec
         replaced = None if isinstance(key, slice) else [join(interp, [item, value]) for item in items]
         interp.put(holder, "items", replaced)
         return
+    writes: list[Any] = [*(interp.writers(holder) or [None] * len(items))]
+    by: Any = None
+    if isinstance(key, slice):
+        by = interp.writers(value) or [None] * len(new)
     try:
         items[key] = new
+        writes[key] = by
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
+    if any(writes):
+        interp.tell_pieces(items, writes)
     interp.put(holder, "items", items)
 
 

@@ -13,7 +13,15 @@ from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.eval.repeated_calls import CallRecord, repeated
 from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, launch, unfollowed
-from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, evaluate, invoke, run_block
+from mfsdp_lint.readers.python.state.calling import (
+    LIBRARY,
+    NOTICED,
+    Coroutine,
+    GeneratorCall,
+    evaluate,
+    invoke,
+    run_block,
+)
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.effects import only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -402,10 +410,20 @@ def _yields(nodes: list[Any]) -> bool:
     return False
 
 
+_START_UP = frozenset(f"megatron.training.{name}" for name in ("arguments", "initialize", "training"))
+"""The modules of Megatron-LM's start-up. What is known of their functions holds where the source is at hand as well."""
+
+
 def call_function(interp: Interpreter, function: Function, call: Call) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if is_launcher(function):
         return launch(interp, function.name, call)
+    if function.module.name in _START_UP and call.frame.module.name not in _START_UP:
+        name = f"{function.module.name}.{function.name}"
+        if name in NOTICED:
+            NOTICED[name](interp, call)
+        elif name in LIBRARY:
+            return LIBRARY[name](interp, call)
     if function.unwrapped is not None:
         kind = function.unwrapped
         if kind == "cached":

@@ -57,11 +57,16 @@ def launch(interp: Interpreter, name: str, call: Call) -> Object:
         # It may come from where another one was handed to.
         launched += [value for value in map(interp.settle, values) if isinstance(value, Unknown)][:1]
     for container in launched:
-        interp.put(interp.path.launches, interp.tick(), _as_it_is(interp, container, call.node, call.frame))
+        launch_one(interp, container, call)
     seen = set(map(id, launched))
     for value in values:
         forget_reachable(interp, value, seen)
     return interp.unknown(f"{name}()")
+
+
+def launch_one(interp: Interpreter, container: Object, call: Call) -> None:
+    """Launch a configuration as it is now."""
+    interp.put(interp.path.launches, interp.tick(), _as_it_is(interp, container, call.node, call.frame))
 
 
 def hand_over(interp: Interpreter, values: list[Object], node: Any, frame: Frame) -> bool:

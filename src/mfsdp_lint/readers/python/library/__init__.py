@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.library import (  # noqa: F401 (each registers it
     environment,
     functions,
     hydra,
+    megatron_lm,
     nemo_run,
     objects,
     omegaconf,

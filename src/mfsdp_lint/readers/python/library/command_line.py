@@ -14,7 +14,7 @@ from typing import Any
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
@@ -22,9 +22,9 @@ from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import part
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, handed_on, place
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.state.variables import word, word_of, words
+from mfsdp_lint.readers.python.state.variables import own_argv, word, word_of, words
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -38,6 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     Instance,
     ListObject,
+    Module,
     Native,
     Object,
     Option,
@@ -438,6 +439,8 @@ def _adding_to(
     def set_defaults(interp: Interpreter, call: Call) -> Object:
         for name, value in call.keywords.items():
             interp.put(own.defaults, name, value)
+            focus = call.focus.get(name)
+            interp.record(defaults, name, interp.note(call.node, call.frame, focus, "argument", value, None))
             if command and isinstance(value, (Function, Partial)):
                 # Each command may be the one: what is called is one of their functions.
                 others = defaults.fields.get(name, MISSING)
@@ -458,7 +461,7 @@ def _adding_to(
         items = given.items if isinstance(given, ListObject) else None
         said: Sequence[GivenWord | None] | None = None
         if given is None:
-            said = interp.started_with()
+            said = words_of_start(interp, call)
         elif items is not None:
             said = [given_word(interp, item, place, call) for place, item in enumerate(items)]
         if not said and interp.started_with() is None and (given is None or items is not None):
@@ -586,24 +589,45 @@ def _keep_from(made: Unknown, namespace: Object) -> None:
         made.fields.clear()
 
 
-def given_word(interp: Interpreter, item: Object, place: int, call: Call) -> GivenWord | None:
+def words_of_start(interp: Interpreter, call: Call) -> Sequence[GivenWord | None] | None:
+    """Return the words that a parser finds by itself: those that the program has put into `sys.argv`, or is started
+    with. Return None where nobody gives any, and None for each word that is not known.
+    """
+    own = own_argv(interp)
+    if own is None:
+        return interp.started_with()
+    if own.items is None:
+        return [None]
+    return [given_word(interp, item, place, call, own) for place, item in enumerate(own.items)][1:]
+
+
+def given_word(
+    interp: Interpreter, item: Object, place: int, call: Call, whole: ListObject | None = None
+) -> GivenWord | None:
     """Return a word of a list that a program parses; of a text of its own, the word stands where the text does."""
     known = word_of(item)
     item = interp.settle(item)
     if known is not None or not isinstance(item, str) or is_symbolic(item):
         return known
-    node = _argument_text(call)
+    node = _argument_text(call) if whole is None else None
     interp.looks = LOOKS
-    found = part(interp, Text(node, call.frame), place) if node is not None else ()
+    piece = interp.piece(whole, place)
+    found = handed_on(piece) if piece is not None else ()
+    found = found or (part(interp, Text(node, call.frame), place) if node is not None else ())
     found = found or (() if node is None else behind(interp, Text(node, call.frame)))
     module, said, _ = found[-1] if found else (call.frame.module, call.node, "")
     if isinstance(said, Origin):
         return GivenWord(item, said)
+    span = span_of(interp, module, said)
+    return None if span is None else GivenWord(item, Origin(span, "assigned", span))
+
+
+def span_of(interp: Interpreter, module: Module | None, node: object) -> Span | None:
+    """Return the span of a node; None where the text of its module is not at hand."""
     try:
-        span = Lines(interp.finder.sources.text(module.path)).of_node(module.path, said)
+        return Lines(interp.finder.sources.text(module.path)).of_node(module.path, node)  # type: ignore[union-attr, arg-type]
     except (Unreadable, AttributeError):
         return None
-    return GivenWord(item, Origin(span, "assigned", span))
 
 
 def _argument_text(call: Call) -> ast.AST | None:

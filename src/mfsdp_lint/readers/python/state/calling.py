@@ -45,6 +45,10 @@ BUILTINS: dict[str, Object] = {}
 """The values of Python's own names."""
 
 
+NOTICED: dict[str, Callable[[Interpreter, Call], None]] = {}
+"""Observers of calls by the dotted names of the functions: they see a call before it is evaluated like any other."""
+
+
 def models(*names: str) -> Callable[[Model], Model]:
     """Register the model of functions with these dotted names; a name without dot is a built-in."""
 

@@ -165,12 +165,14 @@ class Dependencies:
     files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
     depends on the words that the program is started with, or on its whole environment. `raises` are the names of the
     exceptions that `raise` was met for, on any side of a branch, and ANY where code at hand was not followed.
+    `unjudged` says how the program shards a model past what upstream's start-up checks.
     """
 
     functions: set[Function] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     raises: set[str] = field(default_factory=set)
+    unjudged: set[str] = field(default_factory=set)
     asks_start: bool = False
 
     @property
@@ -184,6 +186,7 @@ class Dependencies:
         self.variables |= other.variables
         self.data |= other.data
         self.raises |= other.raises
+        self.unjudged |= other.unjudged
         self.asks_start |= other.asks_start
 
 
@@ -194,7 +197,8 @@ class ExecutionPath:
     `decisions` are the sides that it is to take of its first undecided branches, `taken` those that it took, in words;
     `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
     that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
-    `launches` are the configurations that were launched. `limit` is how many `steps` there may be now,
+    `launches` are the configurations that were launched. `argv` holds, under `items`, the list that the program itself
+    has made of `sys.argv`. `limit` is how many `steps` there may be now,
     `budget` how many once there is a configuration; `given_up` are the functions that took too many, or called each
     other too deeply. `trial` counts the sides of branches that are being tried, `local` is the path through the call at
     hand.
@@ -206,6 +210,7 @@ class ExecutionPath:
     environment: DictObject
     taken: list[tuple[bool, str]] = field(default_factory=list)
     launches: Launches = field(init=False)
+    argv: DictObject = field(init=False)
     facts: Facts = field(default_factory=Facts)
     journal: list[Place] = field(default_factory=list)
     written: list[Place] | None = None
@@ -220,11 +225,12 @@ class ExecutionPath:
 
     def __post_init__(self) -> None:
         self.launches = Launches(self.environment.born)
+        self.argv = DictObject({}, self.environment.born)
 
     def aside(self) -> ExecutionPath:
         """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
         path = ExecutionPath(self.decisions, self.started, self.environment)
-        path.taken = self.taken
+        path.taken, path.argv = self.taken, self.argv
         path.depth, path.changed_shared = self.depth, self.changed_shared
         path.limit = MODULE_STEPS
         return path

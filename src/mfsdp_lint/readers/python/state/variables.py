@@ -239,8 +239,35 @@ def words(interp: Interpreter, said: Sequence[GivenWord], frame: Frame) -> ListO
     return ListObject([word(interp, each, frame) for each in said if not each.nothing], interp.tick())
 
 
+def own_argv(interp: Interpreter) -> ListObject | None:
+    """Return the list that a program has put in the place of `sys.argv`, or has changed; None where it has not."""
+    found = interp.path.argv.fields.get("items")
+    return found if isinstance(found, ListObject) else None
+
+
+def changed_argv(interp: Interpreter, frame: Frame) -> ListObject:
+    """Return `sys.argv` as a list that a program is about to change: without words, where nobody gives any."""
+    found = argv(interp, frame)
+    if found is None:
+        nobody = interp.started_with() is None
+        found = ListObject([interp.unknown("sys.argv[0]", not_none=True)] if nobody else None, interp.tick())
+    set_argv(interp, found)
+    return found
+
+
+def set_argv(interp: Interpreter, value: Object) -> None:
+    """Run `sys.argv = value`."""
+    value = interp.settle(value)
+    interp.put(interp.path.argv, "items", value if isinstance(value, ListObject) else ListObject(None, interp.tick()))
+
+
 def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
-    """Return `sys.argv` of a program that is started with known words; None where it is not, or they are not known."""
+    """Return `sys.argv` of a program that is started with known words, or that has changed it; None where neither is
+    so, or the words are not known.
+    """
+    own = own_argv(interp)
+    if own is not None:
+        return own
     given = interp.started_with()
     if given is None or any(each.several for each in given):
         return None

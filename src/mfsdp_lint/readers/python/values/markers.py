@@ -96,6 +96,16 @@ OPTIONS: Final = Marker("options")
 """A parser of a command line: what its options come to, by their attributes."""
 SPECS: Final = Marker("specs")
 """A parser of a command line: how its options and arguments take words (library/command_line.py), by their names."""
+ARGUMENTS: Final = Marker("arguments")
+"""Megatron-LM's parsed arguments (library/megatron_lm.py): True, and under `writes` the call that parsed
+them."""
+COMPLETE: Final = Marker("complete")
+"""Of Megatron-LM's parsed arguments: True where what nobody gives has the parser's default; None where nobody is known
+to start the program, False where there may be further words."""
+IGNORED: Final = Marker("ignored")
+"""Of Megatron-LM's parsed arguments: a dictionary of the defaults that they were given in vain."""
+VALIDATED: Final = Marker("validated")
+"""Megatron-LM's parsed arguments behind their validation: nothing checks what is assigned to them then."""
 WORD: Final = Marker("word")
 """A word of the command line that the program is started with: the word, as whoever starts it wrote it."""
 
@@ -112,5 +122,7 @@ HELD: Final = Marker("held")
 HANDED: Final = Marker("handed")
 """The configurations that a call gave to code out of sight, in each turn of its loop: those of the last call."""
 
-IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF, ROW_OF))
+IDENTITY: Final = frozenset(
+    (EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF, ROW_OF, ARGUMENTS, IGNORED)
+)
 """Markers that identify an unknown value, and do not say what it holds."""
