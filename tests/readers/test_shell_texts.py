@@ -186,7 +186,7 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
         pytest.param("bsub -q gpu torchrun pretrain_gpt.py {}", id="a command that LSF starts"),
         pytest.param('bsub -q gpu -R "span[ptile=1] x" "cd /x; torchrun pretrain_gpt.py {}"', id="a line for LSF"),
         pytest.param("oarsub -l gpu=8 'python pretrain_gpt.py {}'", id="a line for OAR"),
-        pytest.param("bash -c 'torchrun \"$0\" \"$@\"' pretrain_gpt.py {}", id="the words behind a text of a shell"),
+        pytest.param('bash -c \'torchrun "$0" "$@"\' pretrain_gpt.py {}', id="the words behind a text of a shell"),
         pytest.param("sh -c 'python -u $0 --bf16 $1 $2 $3' pretrain_gpt.py {}", id="a word after the other"),
         pytest.param("bash -eo pipefail -c 'python pretrain_gpt.py {}'", id="an option of the shell with a value"),
         pytest.param(

@@ -94,7 +94,8 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     for program in _programs(path, text, sources):
         if program.endswith(".py"):
             # A launcher in Python may have the words of a run from elsewhere.
-            if relevance.reaches(program, speaks_of_recipes) or _speaks(sources.text_or_none(program) or ""):
+            said = sources.text_or_none(program) or ""
+            if relevance.reaches(program, speaks_of_recipes) or _speaks(said) or names_rank_launcher(said):
                 return True
         elif program not in followed:
             followed.add(program)
@@ -105,6 +106,14 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
 
 def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
+
+
+_RANK_LAUNCHER = lazy_pattern(r"[\"'](?:torchrun|torch\.distributed\.(?:run|launch))[\"' ]")
+
+
+def names_rank_launcher(text: str) -> bool:
+    """Tell whether the text of a Python file has the name of a launcher of ranks as a word of a command."""
+    return bool(_RANK_LAUNCHER.search(text))
 
 
 _BUILD = lazy_pattern(r"^[ \t]*build[ \t]*:", re.MULTILINE)

@@ -447,7 +447,9 @@ _BATCH_FILE = lazy_pattern(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sg
 def _batch(
     words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
 ) -> InnerScript | None:
-    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`, `bsub "TEXT"`; None where a command follows (`bsub torchrun …`)."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`, `bsub "TEXT"`; None where a command follows (`bsub
+    torchrun …`).
+    """
     fresh = _base(words[0]) not in _INHERIT and not any(known(word) == "-V" for word in words)
     # (A resource request with blanks in it is followed by the command, or the job is read from a file.)
     line = words[-1] if _base(words[0]) in _TAKE_COMMAND_LINE and " " in plain(words[-1]).strip() else None

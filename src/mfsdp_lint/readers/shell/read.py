@@ -254,7 +254,9 @@ def _kinds(
 def _runs(
     path: str, launches: Sequence[ShellLaunch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
 ) -> dict[int, list[FollowedRun]]:
-    """Follow the tree's programs; return the runs by number of the launch, of a command on all ways or on none."""
+    """Follow the tree's programs; return the runs by number of the launch. Where a command gives settings by its words
+    alone on one way, its program is followed on all ways or on none.
+    """
     found: dict[int, list[FollowedRun]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
@@ -274,9 +276,13 @@ def _runs(
         here: dict[int, Started] = {}
         for same in alike.values():
             here |= dict.fromkeys(same, _started(path, launches[same[0]], sources, programs))
-        if all(started.recipes for started in here.values()):
+        others = [launches[number] for number, started in here.items() if not started.recipes]
+        if len(others) < len(here) and not any(map(_shape, others)):
             for number, started in here.items():
                 found[number] = [FollowedRun(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
+            if others:
+                why = "its program makes no configuration that is known on one of its starts"
+                unfollowed.append(Unfollowed.of_launch(path, place, "out of sight", why))
         endings = [started.ending for started in here.values() if started.ending is not None]
         if len(endings) == len(here):
             unfollowed.append(_ending(path, place, endings[0]))

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.own_argv import replace_argv
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, base_name
@@ -26,6 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ConfigTree,
     Descriptor,
     DictObject,
+    External,
     Frame,
     Function,
     Instance,
@@ -113,6 +115,8 @@ def set_attribute(
         interp.record(target, name, interp.note(node, frame, focus, how, value, None))
     elif isinstance(target, Function):
         interp.put(target, name, value)
+    elif target == External("sys") and name == "argv":
+        replace_argv(interp, value, node, frame)
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 

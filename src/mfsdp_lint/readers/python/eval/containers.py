@@ -15,9 +15,18 @@ from mfsdp_lint.readers.python.eval.iteration import called, iterate
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.own_argv import is_argv
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
-from mfsdp_lint.readers.python.state.variables import argv, copied_environment, is_environment, no_text, variable, words
+from mfsdp_lint.readers.python.state.variables import (
+    argv,
+    changeable_argv,
+    copied_environment,
+    is_environment,
+    no_text,
+    variable,
+    words,
+)
 from mfsdp_lint.readers.python.values.bounds import weighs_little
 from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import (
@@ -150,6 +159,8 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
             given = interp.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(interp, given[slice(key.start - 1, stop, key.step)], frame)
+        if holder.name == "sys.argv" and isinstance(key, slice) and key.step is None and key.stop == 1:
+            return ListObject([interp.unknown("sys.argv[0]", not_none=True)], interp.tick())
         if holder.name == "sys.argv" and isinstance(key, int) and key > 0:
             every = argv(interp, frame)
             return interp.word_not_given(key) if every is None else _sequence_entry(interp, every, key)
@@ -299,6 +310,8 @@ def set_entry(
         if (error := no_text(interp, value)) is not None:
             raise error
         holder = interp.path.environment
+    if is_argv(holder):
+        holder = changeable_argv(interp, node, frame)
     if isinstance(holder, DictObject):
         if hashable(key):
             write(interp, holder, key, value, node, frame, focus, "assigned")

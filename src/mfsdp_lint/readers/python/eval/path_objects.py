@@ -201,13 +201,16 @@ def make_path(interp: Interpreter, parts: list[Object]) -> Object:
         made = interp.unknown("path", not_none=True)
         if interp.tries_files:
             made.text = next((part.text for part in parts if isinstance(part, Unknown) and part.text), made.text)
-            made.fields.update({name: _of_unknown(name, made) for name in ("open", "read_text")})
+            made.fields.update({name: reading(name, made) for name in READS_FILE})
         return made
     rooted = [index for index, text in enumerate(texts) if text.startswith(SYMBOLS)]
     return PathObject(interp.tick(), str(PurePosixPath(*texts[rooted[-1] if rooted else 0 :])))
 
 
-def _of_unknown(name: str, path: Object) -> Native:
+READS_FILE = ("open", "read_text")
+
+
+def reading(name: str, path: Object) -> Native:
     """Return a method of a path that is not known, which may turn out to be a file of the tree."""
 
     def model(interp: Interpreter, call: Call) -> Object:

@@ -38,7 +38,14 @@ from mfsdp_lint.readers.python.library.subprocesses import written_file
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.variables import ENVIRONMENT, copied_environment, is_set, no_text, variable
+from mfsdp_lint.readers.python.state.variables import (
+    ENVIRONMENT,
+    changeable_argv,
+    copied_environment,
+    is_set,
+    no_text,
+    variable,
+)
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, PUT
 from mfsdp_lint.readers.python.values.objects import (
@@ -395,6 +402,19 @@ def _clear(interp: Interpreter, call: Call) -> Object:
 
 
 models("os.environ.copy")(lambda interp, call: copied_environment(interp))
+
+
+def _changing_argv(name: str) -> Model:
+    """Return the model of a method of `sys.argv` that changes the list."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        return method(interp, changeable_argv(interp, call.node, call.frame), name, call)
+
+    return model
+
+
+for _name in ("append", "extend", "insert", "pop", "remove", "clear"):
+    models(f"sys.argv.{_name}")(_changing_argv(_name))
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

@@ -22,6 +22,7 @@ from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.own_argv import given_words, own_argv
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     Command,
@@ -556,8 +557,10 @@ class Interpreter:
             self.tell_pieces(whole, writes)
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
-        """Return the words that the program is started with; None where nobody is known to start it."""
+        """Return the words that the program is started with, or gives itself; None where nobody is known to give any."""
         self.dependencies.asks_start = True
+        if (own := own_argv(self)) is not MISSING:
+            return given_words(self, own)
         return None if self.given is None else self.given.words
 
     @property

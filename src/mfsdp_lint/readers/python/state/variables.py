@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.own_argv import replace_argv
 from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
+from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, WORD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -84,6 +86,7 @@ def inherited_environment(interp: Interpreter) -> DictObject:
     """
     environment = interp.path.environment
     fields, writes = dict(environment.fields), dict(environment.writes)
+    fields.pop(ARGV, None)
     for key in [each for each in fields if isinstance(each, tuple)]:
         value, write = fields.pop(key), writes.pop(key, None)
         name = key[1]
@@ -245,6 +248,15 @@ def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
     if given is None or any(each.several for each in given):
         return None
     return ListObject([interp.unknown("sys.argv[0]", not_none=True), *words(interp, given, frame).items], interp.tick())
+
+
+def changeable_argv(interp: Interpreter, node: Any, frame: Frame) -> ListObject:
+    """Put a list in place of `sys.argv` that a program is about to change. Nothing is given but what somebody gives."""
+    given = words(interp, interp.started_with() or (), frame).items
+    first = interp.unknown("sys.argv[0]", not_none=True)
+    made = ListObject(None if given is None else [first, *given], interp.tick())
+    replace_argv(interp, made, node, frame)
+    return made
 
 
 def word_of(value: Object) -> GivenWord | None:
