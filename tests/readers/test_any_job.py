@@ -68,9 +68,7 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"play.yml:1 {FORMAT}"],
     ),
     "a default of Jinja, where the variable has another value": (
-        {
-            "play.yml": f"vars:\n  fmt: fsdp_dtensor\nrun: {RUN} --save /c --ckpt-format {{{{ fmt | default('torch') }}}}\n"
-        },
+        {"play.yml": f"vars:\n  f: fsdp_dtensor\nrun: {RUN} --save /c --ckpt-format {{{{ f | default('torch') }}}}\n"},
         [],
     ),
     "words that a command of a task runner prints": (

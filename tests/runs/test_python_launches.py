@@ -295,6 +295,28 @@ def test_a_launcher_whose_program_and_flags_are_in_a_file(project: Project, read
     assert recipe.setting(TP).value == Known(2)
 
 
+NAMED = {
+    "open": 'open(f"flags/{sys.argv[1]}.args").read()',
+    "a path": '(Path(__file__).parent / "flags" / f"{sys.argv[1]}.args").read_text()',
+    "os.path": 'open(os.path.join(os.path.dirname(__file__), "flags", f"{sys.argv[1]}.args")).read()',
+}
+
+
+@pytest.mark.parametrize("reader", NAMED.values(), ids=NAMED.keys())
+def test_each_file_that_a_word_can_name_is_a_start(project: Project, reader: str) -> None:
+    for size in (1, 2):
+        project.write(f"flags/{size}b.args", f"--use-megatron-fsdp --tensor-model-parallel-size {size}\n")
+    program = 'os.path.join(os.environ["LM"], "pretrain_gpt.py"), str(Path(os.environ["LM"]) / "x")'
+    recipe = run(project, f'subprocess.run(["torchrun", {program}, *shlex.split({reader})])')
+    assert [each.value(TP) for each in recipe.variants] == [Known(1), Known(2)]
+
+
+def test_a_word_that_may_be_any_file_names_none(project: Project) -> None:
+    project.write("flags/a.args", "--use-megatron-fsdp --tensor-model-parallel-size 2\n")
+    words = 'open(f"flags/{sys.argv[1]}").read().split()'
+    assert runs(project, f'subprocess.run(["torchrun", "pretrain_gpt.py", *{words}])') == []
+
+
 def test_findings_stand_in_the_script_that_launches(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     project.write("launch.py", f'{IMPORTS}\nsubprocess.run(["torchrun", {FLAGS}])\n')
     project.lint("launch.py")

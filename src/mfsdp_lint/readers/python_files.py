@@ -86,12 +86,14 @@ def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:
 
 def _followed(path: str, programs: Programs) -> ShellRead:
     from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
+    from mfsdp_lint.readers.shell.direnv import variables_of_direnv
     from mfsdp_lint.readers.shell.read import read_shell
 
     asked = programs.asked
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
-    read = read_shell(path, started, asked.target, asked.sources, programs)
+    variables = variables_of_direnv(path, asked.sources) if started else None
+    read = read_shell(path, started, asked.target, asked.sources, programs, variables)
     unfollowed = [*read.unfollowed, *refused]
     if not (read.recipes or read.converted or unfollowed) and not path.endswith(NOTEBOOK):
         missed = overlooked(path, asked.sources.text_or_none(path) or "", started)
@@ -134,7 +136,14 @@ class PythonMemory:
 class PythonFiles:
     """All files are read in one evaluation: they import each other."""
 
-    type = FileType("python", "a Python file", suffixes=(".py",), functions=True, imports=True)
+    type = FileType(
+        "python",
+        "a Python file",
+        suffixes=(".py",),
+        first_line=lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:python|pypy)[\d.]*\b"),
+        functions=True,
+        imports=True,
+    )
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of the files and addresses, and the runs that they start.

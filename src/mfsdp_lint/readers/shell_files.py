@@ -196,16 +196,18 @@ class _ScriptReading:
         return []
 
     def _followed(self, path: str, text: str) -> ShellRead:
+        from mfsdp_lint.readers.shell.direnv import variables_of_direnv
         from mfsdp_lint.readers.shell.read import read_shell
 
+        asked, variables = self.asked, variables_of_direnv(path, self.asked.sources)
         if _TEMPLATE.search(text):
             from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
             from mfsdp_lint.readers.shell.script import of_file
             from mfsdp_lint.readers.shell.state import Held
 
             held = Held(template_of_script(of_file(path, text)))
-            return read_shell(path, held, self.asked.target, self.asked.sources, self.programs)
-        return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
+            return read_shell(path, held, asked.target, asked.sources, self.programs, variables)
+        return read_shell(path, text, asked.target, asked.sources, self.programs, variables)
 
     def launches(self) -> list[Recipe]:
         """Return launches by scripts that were not asked for.

@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.classes import special
-from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, like, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -81,7 +81,7 @@ MENTIONS_LAUNCHER = lazy_pattern(
     r"|sys\.executable|torch\.distributed\."
 )
 
-_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
+_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt", ".args", ".flags")
 
 _SYMBOL = lazy_pattern(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -231,7 +231,8 @@ class _Watching(Interpreter):
     def file_meant(self, path: Object, frame: Frame) -> Object:
         if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
             return path
-        files = configurations_for(self._own_modules(), frame.module, self.finder.sources)
+        named = like(self, path, frame.module) if isinstance(path, PartlyKnown) else []
+        files = named or configurations_for(self._own_modules(), frame.module, self.finder.sources)
         if files is None:
             return path
         text = path.text or "its configuration"

@@ -58,7 +58,7 @@ from mfsdp_lint.readers.shell.shapes import (
     settings_of_overrides,
 )
 from mfsdp_lint.readers.shell.stages import touched, with_other_formats
-from mfsdp_lint.readers.shell.state import Held, HeldCommand
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.programs import Programs
@@ -125,16 +125,18 @@ def read_shell(
     versions: Versions = DEFAULT_TARGET,
     sources: Sources | None = None,
     programs: Programs | None = None,
+    variables: Mapping[str, Variable] | None = None,
 ) -> ShellRead:
     """Read the recipes of a script, or of all scripts and commands that a file holds. A launch that does not configure
     Megatron gives no recipe. With `programs`, programs of the tree that it starts are followed, in the environment
-    that they are given.
+    that they are given. `variables` are exported to what is started by hand here.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
     environment = () if programs is None else programs.asked.environment
     runner = ScriptRunner(path, sources, environment, partial(_started_by_program, path, sources, programs))
+    runner.environment = {**(variables or {}), **runner.environment}
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:

@@ -264,7 +264,7 @@ def _path_join(interp: Interpreter, call: Call) -> Object:
     if not all_are(parts, str):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "join() argument must be str")
-        return interp.unknown("path", not_none=True)
+        return make_path(interp, parts)
     return posixpath.join(*parts)
 
 

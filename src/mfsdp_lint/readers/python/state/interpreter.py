@@ -557,7 +557,7 @@ class Interpreter:
             self.tell_pieces(whole, writes)
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
-        """Return the words that the program is started with, or gives itself; None where nobody is known to give any."""
+        """Return the words that the program gets, from whoever starts it or itself; None where nobody gives any."""
         self.dependencies.asks_start = True
         if (own := own_argv(self)) is not MISSING:
             return given_words(self, own)
