@@ -73,5 +73,5 @@ def test_a_finding_stands_at_the_export(project: Project, capsys: pytest.Capture
     value(
         project, f"# queues\n{EXPORT}", f"{LAUNCH} --use-distributed-optimizer --data-parallel-sharding-strategy optim"
     )
-    project.lint("jobs/run.sh")
+    project.lint(".")
     assert ".envrc:2:36: error MFSDP501" in capsys.readouterr().out

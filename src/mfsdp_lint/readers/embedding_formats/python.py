@@ -22,6 +22,7 @@ from mfsdp_lint.inputs.projects import beside, shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
+from mfsdp_lint.readers.command_lines import COMMAND_LINE
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script, with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
@@ -139,7 +140,9 @@ def _said_by(started: Held | HeldCommand) -> str:
 
 
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
-    """Return the first word of a command in a Python file that names a training program, where no start has it."""
+    """Return the first word of a command, or line among others, in a Python file that names a training program, where
+    no start has it.
+    """
     if any(map(_TRAINS.search, map(_said_by, started))):
         return None
     try:
@@ -148,8 +151,10 @@ def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> U
         return None
     for node in ast.walk(tree):
         for word in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
-            *_, last = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
-            if isinstance(last, ast.Constant) and isinstance(last.value, str) and _TRAINS.fullmatch(last.value):
+            parts = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
+            texts = [str(each.value) if isinstance(each, ast.Constant) else HOLE for each in parts]
+            line = COMMAND_LINE.search("".join(texts))
+            if _TRAINS.fullmatch(texts[-1]) or (line is not None and _TRAINS.search(line[0])):
                 why = "no start of this program is followed, or its words are not known"
                 return Unfollowed.of_launch(path, Lines(text).of_node(path, word), "out of sight", why)
     return None

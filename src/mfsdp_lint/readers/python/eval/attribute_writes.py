@@ -14,9 +14,9 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.own_argv import replace_argv
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.state.variables import replace_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (

@@ -31,9 +31,9 @@ from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, Coroutine, 
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.own_argv import own_argv
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, over_options
+from mfsdp_lint.readers.python.state.variables import own_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.objects import (

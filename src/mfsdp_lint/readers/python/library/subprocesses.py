@@ -21,10 +21,9 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.own_argv import own_argv
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
-from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word, words
+from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word, own_argv, words
 from mfsdp_lint.readers.python.values.code import Call, calls_to
 from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, STARTS
 from mfsdp_lint.readers.python.values.objects import (

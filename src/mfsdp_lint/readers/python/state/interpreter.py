@@ -22,7 +22,7 @@ from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.own_argv import given_words, own_argv
+from mfsdp_lint.readers.python.state.own_argv import given_words
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     Command,
@@ -559,9 +559,8 @@ class Interpreter:
     def started_with(self) -> tuple[GivenWord, ...] | None:
         """Return the words that the program gets, from whoever starts it or itself; None where nobody gives any."""
         self.dependencies.asks_start = True
-        if (own := own_argv(self)) is not MISSING:
-            return given_words(self, own)
-        return None if self.given is None else self.given.words
+        own = given_words(self.path.environment, self.settle, self.finder.sources)
+        return own if own is not None or self.given is None else self.given.words
 
     @property
     def is_started(self) -> bool:

@@ -5,16 +5,15 @@ The list is kept with the variables of the process: what may change these may ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.values.markers import ARGV, WORD
-from mfsdp_lint.readers.python.values.objects import MISSING, External, Frame, ListObject, Object, Unknown, Write
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.objects import DictObject, External, ListObject, Object, Unknown, Write
 
 
 def is_argv(value: Object) -> bool:
@@ -22,25 +21,18 @@ def is_argv(value: Object) -> bool:
     return type(value) is External and value.name == "sys.argv"
 
 
-def own_argv(interp: Interpreter) -> Object:
-    """Return the list that the program has made of `sys.argv`; MISSING where it has not."""
-    return interp.settle(interp.path.environment.fields.get(ARGV, MISSING))
-
-
-def replace_argv(interp: Interpreter, value: Object, node: Any, frame: Frame) -> None:
-    """Run `sys.argv = value`."""
-    environment = interp.path.environment
-    interp.put(environment, ARGV, value)
-    interp.record(environment, ARGV, interp.note(node, frame, None, "assigned", value, None))
-
-
-def given_words(interp: Interpreter, own: Object) -> tuple[GivenWord, ...]:
-    """Return the words that the program gives itself, at the place where it replaced `sys.argv`."""
-    origin = Origin(_place_of(interp, interp.path.environment.writes.get(ARGV)), "assigned")
+def given_words(
+    environment: DictObject, settle: Callable[[Object], Object], sources: Sources
+) -> tuple[GivenWord, ...] | None:
+    """Return the words that a program gives itself, placed where it replaced `sys.argv`; None where it did not."""
+    if ARGV not in environment.fields:
+        return None
+    own = settle(environment.fields[ARGV])
+    origin = Origin(_place_of(environment.writes.get(ARGV), sources), "assigned")
     items = own.items if isinstance(own, ListObject) else None
     if items is None:
         return (GivenWord(HOLE, origin, several=True),)
-    return tuple(_given_word(interp.settle(each), origin) for each in items[1:])
+    return tuple(_given_word(settle(each), origin) for each in items[1:])
 
 
 def _given_word(item: Object, origin: Origin) -> GivenWord:
@@ -48,13 +40,9 @@ def _given_word(item: Object, origin: Origin) -> GivenWord:
     return known if isinstance(known, GivenWord) else GivenWord(item if isinstance(item, str) else HOLE, origin)
 
 
-def _place_of(interp: Interpreter, write: Any) -> Span:
+def _place_of(write: object, sources: Sources) -> Span:
     if not isinstance(write, Write) or write.module is None:
         return Span("", 1, 1, 1, 1)
     node: Any = write.node
     path = write.module.path
-    return (
-        node.point
-        if isinstance(node, Origin)
-        else Lines(interp.finder.sources.text_or_none(path) or "").of_node(path, node)
-    )
+    return node.point if isinstance(node, Origin) else Lines(sources.text_or_none(path) or "").of_node(path, node)

@@ -15,7 +15,6 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.state.calling import Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.own_argv import replace_argv
 from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
@@ -248,6 +247,18 @@ def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
     if given is None or any(each.several for each in given):
         return None
     return ListObject([interp.unknown("sys.argv[0]", not_none=True), *words(interp, given, frame).items], interp.tick())
+
+
+def own_argv(interp: Interpreter) -> Object:
+    """Return the list that the program has made of `sys.argv`; MISSING where it has not."""
+    return interp.settle(interp.path.environment.fields.get(ARGV, MISSING))
+
+
+def replace_argv(interp: Interpreter, value: Object, node: Any, frame: Frame) -> None:
+    """Run `sys.argv = value`."""
+    environment = interp.path.environment
+    interp.put(environment, ARGV, value)
+    interp.record(environment, ARGV, interp.note(node, frame, None, "assigned", value, None))
 
 
 def changeable_argv(interp: Interpreter, node: Any, frame: Frame) -> ListObject:
