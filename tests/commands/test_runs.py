@@ -108,6 +108,7 @@ def test_a_launch_that_gives_no_run_is_told_with_its_reason(
         'class Job:\n    def __call__(self):\n        run(["torchrun", f"{HOME}/pretrain_gpt.py", "--bf16"])\n',
         'run(["torchrun", HOME + "/more", "pretrain_gpt.py", *open(sys.argv[1]).read().split()][1:])\n',
         'run(["torchrun", HOME + "/more", "finetune_gpt.py", *open(sys.argv[1]).read().split()][1:])\n',
+        'def task_train():\n    return {"actions": ["mkdir x", f"torchrun {HOME}/pretrain_gpt.py --bf16 | tee log"]}\n',
     ],
 )
 def test_a_launch_in_python_that_nobody_follows_is_told_at_its_program(

@@ -63,6 +63,21 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"config.yml": f"steps:\n- run:\n    command: {RUN} --save /c --ckpt-format << parameters.fmt >>\n"},
         [],
     ),
+    "a default of a placeholder": (
+        {"play.yml": f'run: {RUN} --save /c --ckpt-format {{{{ .FMT | default "torch_dist" }}}}\n'},
+        [f"play.yml:1 {FORMAT}"],
+    ),
+    "a default of Jinja, where the variable has another value": (
+        {"play.yml": f"vars:\n  f: fsdp_dtensor\nrun: {RUN} --save /c --ckpt-format {{{{ f | default('torch') }}}}\n"},
+        [],
+    ),
+    "words that a command of a task runner prints": (
+        {
+            "tasks.yml": f"vars:\n  FLAGS:\n    sh: grep -v '^#' flags.txt\nrun: {RUN} --save /c {{{{.FLAGS}}}}\n",
+            "flags.txt": "# the format\n--ckpt-format torch_dist\n",
+        },
+        [f"flags.txt:2 {FORMAT}"],
+    ),
     "a placeholder that nobody fills in": ({"play.yml": f"run: {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n"}, []),
     "arguments of tox, which nobody gives": (
         {"tox.ini": f"[testenv:run]\ncommands =\n    {RUN} {BAD} {{posargs}}\n"},

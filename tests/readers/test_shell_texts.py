@@ -184,6 +184,15 @@ def test_a_finding_stands_where_the_text_was_taken_from() -> None:
         pytest.param("bash <(echo torchrun pretrain_gpt.py {})", id="a script that a command prints"),
         pytest.param("bsub -J x -n 2 <<EOF\ntorchrun pretrain_gpt.py {}\nEOF", id="a job of LSF"),
         pytest.param("bsub -q gpu torchrun pretrain_gpt.py {}", id="a command that LSF starts"),
+        pytest.param('bsub -q gpu -R "span[ptile=1] x" "cd /x; torchrun pretrain_gpt.py {}"', id="a line for LSF"),
+        pytest.param("oarsub -l gpu=8 'python pretrain_gpt.py {}'", id="a line for OAR"),
+        pytest.param('bash -c \'torchrun "$0" "$@"\' pretrain_gpt.py {}', id="the words behind a text of a shell"),
+        pytest.param("sh -c 'python -u $0 --bf16 $1 $2 $3' pretrain_gpt.py {}", id="a word after the other"),
+        pytest.param("bash -eo pipefail -c 'python pretrain_gpt.py {}'", id="an option of the shell with a value"),
+        pytest.param(
+            "cat > $T/rank.sh <<'EOF'\npython pretrain_gpt.py \"$@\"\nEOF\nsrun --label $T/rank.sh {}",
+            id="a script behind an option",
+        ),
         pytest.param("echo torchrun pretrain_gpt.py {} | qsub -N x", id="a job of PBS"),
         pytest.param(
             "cat > ./rank.sh <<'EOF'\npython pretrain_gpt.py \"$@\"\nEOF\ntorchrun --no-python ./rank.sh {}",
@@ -283,3 +292,9 @@ def test_a_flag_that_a_query_makes_of_a_key_stands_at_that_key() -> None:
         origin = recipe.setting(setting).origin
         assert origin is not None
         assert (origin.point.path, origin.point.line) == ("run.json", line)
+
+
+def test_a_script_that_is_the_value_of_an_option_is_not_what_a_command_starts() -> None:
+    files = {"setup.sh": "torchrun pretrain_gpt.py --use-torch-fsdp2\n"}
+    recipe = only_recipe("srun --task-prolog setup.sh python pretrain_gpt.py --use-megatron-fsdp\n", files)
+    assert recipe.setting("dist.use_torch_fsdp2").value == Known(False)

@@ -270,6 +270,9 @@ def test_an_unset_variable_is_not_in_the_environment() -> None:
     [
         ("sbatch job.sh", Known("1")),
         ("bsub < job.sh", Known("1")),
+        ('bsub -q gpu "jsrun -n 4 ./job.sh"', Known("1")),
+        ('bsub "jsrun -E CUDA_DEVICE_MAX_CONNECTIONS=8 ./job.sh"', Known("8")),
+        ("srun --container-image=x --exclusive job.sh", Known("1")),
         ("qsub -V job.sh", Known("1")),
         ("qsub -v A=b,CUDA_DEVICE_MAX_CONNECTIONS=8 job.sh", Known("8")),
         ("qsub job.sh", None),

@@ -93,6 +93,26 @@ def test_variables_that_the_job_is_given_are_not_those_of_the_recipe(project: Pr
     assert run.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == Known("8")
 
 
+def test_starts_that_are_followed_are_judged_and_the_others_told(project: Project) -> None:
+    words = LLAMA.replace("64", "$N")
+    project.write("launch.sh", f"for N in 64 none; do\n  python {PLACE}/run_script.py {words}\ndone\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert len(run.variants) == 1
+    (told,) = project.unfollowed("launch.sh", bridge="0.6.0")
+    assert (told.line, told.message) == (2, "its program makes no configuration that is known on one of its starts")
+
+
+def test_a_finding_about_what_it_sets_stands_at_the_option(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"{LLAMA.replace('gb200', 'h100')} -tp 2 --use_megatron_fsdp true"
+    project.write("launch.sh", f"python {PLACE}/setup_experiment.py {words}\n")
+    project.write("requirements.txt", "megatron-bridge==0.6.0\n")
+    project.lint("launch.sh")
+    found = [each for each in capsys.readouterr().out.splitlines() if "MFSDP501" in each]
+    assert [each.partition(":")[0] for each in found] == ["launch.sh"]
+
+
 def test_what_its_table_decides_is_told_at_the_launch(project: Project) -> None:
     project.write("launch.sh", f"\npython {PLACE}/run_script.py -mr llama3_70b -tp 4\n")
     (run,) = project.runs("launch.sh", bridge="0.3.1")

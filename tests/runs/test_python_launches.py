@@ -47,6 +47,9 @@ def run(project: Project, body: str) -> Recipe:
         f'from torch.distributed.run import main as torchrun_main\n\ntorchrun_main(["--nproc_per_node=8", {FLAGS}])',
         f"import torch.distributed.run\n\ntorch.distributed.run.main(args=[{FLAGS}])",
         f'os.execvp("torchrun", ["torchrun", {FLAGS}])',
+        f'import runpy\n\nsys.argv = [{FLAGS}]\nrunpy.run_path(sys.argv[0] and "pretrain_gpt.py", run_name="__main__")',
+        f'import runpy\n\nsys.argv[1:] = [{FLAGS}][1:]\nrunpy.run_module("pretrain_gpt", run_name="__main__")',
+        f"from torch.distributed.run import main as launch\n\nsys.argv.extend([{FLAGS}])\nlaunch()",
         f'os.execvpe("torchrun", ["torchrun", {FLAGS}], os.environ)',
     ],
 )
@@ -241,6 +244,77 @@ def test_a_program_of_the_tree_is_followed_with_its_words(project: Project, prog
     recipe = run(project, f'subprocess.run(["python", {program}, "--tp", "2"])')
     assert recipe.kind == "launch"
     assert recipe.setting(TP).value == Known(2)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        f'sys.argv = [{FLAGS}]\nrunpy.run_path("pretrain_gpt.py")',
+        f'sys.argv = load([{FLAGS}])\nrunpy.run_path("pretrain_gpt.py", run_name="__main__")',
+    ],
+    ids=["for its names alone", "with words that are not known"],
+)
+def test_a_program_in_the_same_process_that_is_no_run(project: Project, start: str) -> None:
+    assert runs(project, f"import runpy\n\n{start}") == []
+
+
+READERS = {
+    "argparse, a path": (
+        'parser = argparse.ArgumentParser()\nparser.add_argument("conf", type=Path)\n'
+        "start(yaml.safe_load(parser.parse_args().conf.read_text()))\n"
+    ),
+    "argparse, an open file": (
+        'parser = argparse.ArgumentParser()\nparser.add_argument("--conf", type=Path, required=True)\n'
+        "with parser.parse_args().conf.open() as file:\n    start(yaml.safe_load(file))\n"
+    ),
+    "click, a path": (
+        '@click.command()\n@click.argument("conf", default="runs/a.yaml", type=click.Path(path_type=Path))\n'
+        "def main(conf):\n    start(yaml.safe_load(conf.read_text()))\n\n\nmain()\n"
+    ),
+    "click, a text": (
+        '@click.command()\n@click.option("--conf", type=click.Path(exists=True), default="runs/a.yaml")\n'
+        "def main(conf):\n    start(yaml.safe_load(open(conf)))\n\n\nmain()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
+@pytest.mark.parametrize("words", [None, "runs/a.yaml"])
+def test_a_launcher_whose_program_and_flags_are_in_a_file(project: Project, reader: str, words: str | None) -> None:
+    project.write("runs/a.yaml", "program: /opt/pretrain_gpt.py\nflags:\n  tensor-model-parallel-size: 2\n")
+    head = "import argparse\nimport click\nimport yaml\n\n\ndef start(doc):\n"
+    line = '[f"--{name}={value}" for name, value in doc["flags"].items()]'
+    launcher = f'{head}    subprocess.run(["torchrun", doc["program"], *{line}])\n\n\n{reader}'
+    if words is None:
+        recipe = run(project, launcher)
+    else:
+        option = "--conf " if '"--conf"' in reader else ""
+        project.write("start.sh", f"#!/bin/bash\npython launch.py {option}{words}\n")
+        runs(project, launcher)
+        (recipe,) = project.runs("start.sh")
+    assert recipe.setting(TP).value == Known(2)
+
+
+NAMED = {
+    "open": 'open(f"flags/{sys.argv[1]}.args").read()',
+    "a path": '(Path(__file__).parent / "flags" / f"{sys.argv[1]}.args").read_text()',
+    "os.path": 'open(os.path.join(os.path.dirname(__file__), "flags", f"{sys.argv[1]}.args")).read()',
+}
+
+
+@pytest.mark.parametrize("reader", NAMED.values(), ids=NAMED.keys())
+def test_each_file_that_a_word_can_name_is_a_start(project: Project, reader: str) -> None:
+    for size in (1, 2):
+        project.write(f"flags/{size}b.args", f"--use-megatron-fsdp --tensor-model-parallel-size {size}\n")
+    program = 'os.path.join(os.environ["LM"], "pretrain_gpt.py"), str(Path(os.environ["LM"]) / "x")'
+    recipe = run(project, f'subprocess.run(["torchrun", {program}, *shlex.split({reader})])')
+    assert [each.value(TP) for each in recipe.variants] == [Known(1), Known(2)]
+
+
+def test_a_word_that_may_be_any_file_names_none(project: Project) -> None:
+    project.write("flags/a.args", "--use-megatron-fsdp --tensor-model-parallel-size 2\n")
+    words = 'open(f"flags/{sys.argv[1]}").read().split()'
+    assert runs(project, f'subprocess.run(["torchrun", "pretrain_gpt.py", *{words}])') == []
 
 
 def test_findings_stand_in_the_script_that_launches(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,8 @@ class Linter:
         """Tell whether the user asked to lint a file, or Python beside or above it, or its folder."""
         if path in self._paths:
             return True
-        if is_python(path):
+        # (What Bridge's own scripts do is described in files that nobody has: `<run_script.py>`.)
+        if is_python(path) or os.path.basename(path).startswith("<"):
             return False
         return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 

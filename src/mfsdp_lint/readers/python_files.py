@@ -24,7 +24,7 @@ from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, names_rank_launcher
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.incremental import Before
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _IN_A_TEXT = r"[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?%s[\"' ]"
 _STARTS = {
-    "subprocess": r"\bsubprocess\b",
+    **{each: rf"\b{each}\b" for each in ("subprocess", "runpy")},
     **{f"os.{each}": rf"\bos\.{each}\b" for each in ("system", "popen")},
     **{f"os.{each}": rf"\bos\.{each}\w+\b" for each in ("exec", "spawn")},
     "torch.distributed.": r"\b(?:from|import) torch\.distributed\.(?:run|launch)\b",
@@ -86,12 +86,14 @@ def _runs(asked: ToRead, memory: LaunchMemory) -> Reading | None:
 
 def _followed(path: str, programs: Programs) -> ShellRead:
     from mfsdp_lint.readers.embedding_formats.python import commands, overlooked
+    from mfsdp_lint.readers.shell.direnv import variables_of_direnv
     from mfsdp_lint.readers.shell.read import read_shell
 
     asked = programs.asked
     refused: list[Unfollowed] = []
     started = commands(path, programs, refused=refused)
-    read = read_shell(path, started, asked.target, asked.sources, programs)
+    variables = variables_of_direnv(path, asked.sources) if started else None
+    read = read_shell(path, started, asked.target, asked.sources, programs, variables)
     unfollowed = [*read.unfollowed, *refused]
     if not (read.recipes or read.converted or unfollowed) and not path.endswith(NOTEBOOK):
         missed = overlooked(path, asked.sources.text_or_none(path) or "", started)
@@ -104,6 +106,8 @@ def _may_start(path: str, asked: ToRead) -> bool:
     text = asked.sources.text_or_none(path) or ""
     if not may_start_programs(text):
         return False
+    if names_rank_launcher(text):
+        return True  # its program, and the flags, may be named in a file that it reads
     text = _AS_A_MODULE.sub(" -m ", text)
     words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
     return may_start(path, words, asked.relevance)
@@ -132,7 +136,14 @@ class PythonMemory:
 class PythonFiles:
     """All files are read in one evaluation: they import each other."""
 
-    type = FileType("python", "a Python file", suffixes=(".py",), functions=True, imports=True)
+    type = FileType(
+        "python",
+        "a Python file",
+        suffixes=(".py",),
+        first_line=lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:python|pypy)[\d.]*\b"),
+        functions=True,
+        imports=True,
+    )
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of the files and addresses, and the runs that they start.

@@ -94,7 +94,8 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     for program in _programs(path, text, sources):
         if program.endswith(".py"):
             # A launcher in Python may have the words of a run from elsewhere.
-            if relevance.reaches(program, speaks_of_recipes) or _speaks(sources.text_or_none(program) or ""):
+            said = sources.text_or_none(program) or ""
+            if relevance.reaches(program, speaks_of_recipes) or _speaks(said) or names_rank_launcher(said):
                 return True
         elif program not in followed:
             followed.add(program)
@@ -105,6 +106,14 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
 
 def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
+
+
+_RANK_LAUNCHER = lazy_pattern(r"[\"'](?:torchrun|torch\.distributed\.(?:run|launch))[\"' ]")
+
+
+def names_rank_launcher(text: str) -> bool:
+    """Tell whether the text of a Python file has the name of a launcher of ranks as a word of a command."""
+    return bool(_RANK_LAUNCHER.search(text))
 
 
 _BUILD = lazy_pattern(r"^[ \t]*build[ \t]*:", re.MULTILINE)
@@ -188,16 +197,18 @@ class _ScriptReading:
         return []
 
     def _followed(self, path: str, text: str) -> ShellRead:
+        from mfsdp_lint.readers.shell.direnv import variables_of_direnv
         from mfsdp_lint.readers.shell.read import read_shell
 
+        asked, variables = self.asked, variables_of_direnv(path, self.asked.sources)
         if _TEMPLATE.search(text):
             from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script
             from mfsdp_lint.readers.shell.script import of_file
             from mfsdp_lint.readers.shell.state import Held
 
             held = Held(template_of_script(of_file(path, text)))
-            return read_shell(path, held, self.asked.target, self.asked.sources, self.programs)
-        return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
+            return read_shell(path, held, asked.target, asked.sources, self.programs, variables)
+        return read_shell(path, text, asked.target, asked.sources, self.programs, variables)
 
     def launches(self) -> list[Recipe]:
         """Return launches by scripts that were not asked for.

@@ -62,8 +62,9 @@ def read(text: str) -> Recipe:
     return next(each for each in read_python(["train.py"], Sources({"train.py": text})).recipes if each.name == "main")
 
 
-def values(arguments: str) -> dict[str, Value]:
-    recipe = read("import sys\n" + SCRIPT.replace("ARGUMENTS", arguments))
+def values(arguments: str, before: str = "") -> dict[str, Value]:
+    script = SCRIPT.replace("    args =", f"    {before}\n    args =") if before else SCRIPT
+    recipe = read("import sys\nfrom elsewhere import words\n" + script.replace("ARGUMENTS", arguments))
     names = ("ddp.use_megatron_fsdp", "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size")
     return {name: recipe.setting(name).value for name in names}
 
@@ -94,6 +95,29 @@ def test_an_option_of_which_nobody_knows_whether_it_is_declared(arguments: str, 
     script = SCRIPT.replace("return parser", f"{more}return parser").replace("ARGUMENTS", arguments)
     recipe = read(f"from importlib.util import find_spec\n{script}")
     assert recipe.setting("model.pipeline_model_parallel_size").value == size
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'sys.argv = ["train.py", "--tensor-parallel", "2"]',
+        'sys.argv = sys.argv[:1] + ["-t", "2"]',
+        'sys.argv += ["--tensor-parallel=2"]',
+        'sys.argv.extend(["--tensor-parallel", "2"])',
+        'sys.argv.append("-t2")',
+        'sys.argv[1:] = ["--tensor-parallel", "2"]',
+        'sys.argv.clear()\n    sys.argv.insert(0, "x")\n    sys.argv.append("-t2")',
+    ],
+)
+def test_words_that_the_script_puts_in_place_of_its_own_are_parsed(statement: str) -> None:
+    parsed = values("sys.argv[1:]", before=statement)
+    assert parsed == {**values(""), "model.tensor_model_parallel_size": Known(2)}
+    assert values("", before=statement) == parsed
+
+
+@pytest.mark.parametrize("statement", ["sys.argv = words()", "sys.argv += words()"])
+def test_words_that_the_script_puts_there_and_that_are_not_known(statement: str) -> None:
+    assert values("", before=statement)["model.tensor_model_parallel_size"] == UNKNOWN
 
 
 def test_words_that_are_not_known_may_give_any_option() -> None:

@@ -37,7 +37,7 @@ from mfsdp_lint.readers.embedding_formats.held_texts import (
 )
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.library.text_places import NoData, Placed
-from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.yaml.document import YamlDocument
 from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -123,15 +123,27 @@ def _of_lines(document: YamlDocument, node: Node, fill: partial[Text]) -> Text:
 
 
 def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
-    """Return the values that placeholders of a section may have: `vars: {NAME: value}`."""
+    """Return the values that placeholders of a section may have: `vars: {NAME: value}`, or what a command prints."""
     found: dict[str, Text] = {}
     for name, each in own.items():
         if _VARIABLES.fullmatch(name):
             for key, value in entries(document, each).items():
                 inner = entries(document, value)
-                text = text_of(document, inner.get("default", inner.get("value")) if inner else value)
-                found |= {key: text} if text and HOLE not in plain(text) and "$" not in plain(text) else {}
+                text = text_of(document, inner.get("default", inner.get("value", inner.get("sh"))) if inner else value)
+                text = filled_in({}, text)
+                if not text or HOLE in plain(text) or "$" in plain(text):
+                    continue
+                found[key] = _printed_by(text) if "sh" in inner else text
     return found
+
+
+def _printed_by(command: Text) -> Text:
+    """Return the words that a command prints, as the text of a script (taskfile.dev, dynamic variables).
+
+    In place of its name the shell reads them as it does words of the script: with quotes, others than `$(…)` gives.
+    """
+    first, last = command[0], command[-1]
+    return (standing_at("$({ ", first), *command, standing_at("; } | xargs)", last))
 
 
 _BLOCK = lazy_pattern(

@@ -187,13 +187,28 @@ def template_of_script(text: Text) -> Text:
 _PLACEHOLDER_NAME = lazy_pattern(r"[\w-]+(?:\.[\w-]+)*")
 
 
+_WITH_DEFAULT = lazy_pattern(
+    r"""\{\{-?[ ]*\.?(?P<name>[A-Za-z_][\w.-]*)[ ]*\|[ ]*(?:default|d)\b[ ]*\(?[ ]*
+    (?:"(?P<double>[^"{}\n]*)"|'(?P<single>[^'{}\n]*)'|`(?P<raw>[^`{}\n]*)`|(?P<bare>[\w./-]+))[ ]*\)?[ ]*-?\}\}""",
+    re.VERBOSE,
+)
+"""A placeholder of Go or Jinja with a default alone."""
+
+
 def filled_in(values: Mapping[str, Text], text: Text) -> Text:
-    """Fill in the placeholders of a text that have a value, by their name or its last part; others are not known."""
+    """Fill in the placeholders of a text that have a value, by their name or its last part, else their default, which
+    somebody may replace; others are not known.
+    """
     found: list[Piece] = []
     for piece in text:
         written = piece.lines.text[piece.start : piece.end] if piece.text == HOLE else ""
-        name = written.strip("${}[]<>% \t.").strip()
+        default = _WITH_DEFAULT.fullmatch(written)
+        name = default["name"] if default else written.strip("${}[]<>% \t.").strip()
         value = values.get(name, values.get(name.rpartition(".")[2])) if _PLACEHOLDER_NAME.fullmatch(name) else None
+        if value is None and default is not None:
+            start, end = default.span(default.lastgroup or 0)
+            own = (piece.path, piece.lines, piece.start + start, piece.start + end)
+            value = (Piece(written[start:end], *own, option=f"${name}"),)
         found += (piece,) if value is None else value
     return tuple(found)
 

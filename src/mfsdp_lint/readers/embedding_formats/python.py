@@ -22,6 +22,7 @@ from mfsdp_lint.inputs.projects import beside, shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.process import collect_new, without_collection
+from mfsdp_lint.readers.command_lines import COMMAND_LINE
 from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.held_texts import template_of_script, with_holes
 from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
@@ -32,7 +33,7 @@ from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Start
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import text_of_key
-from mfsdp_lint.readers.python.eval.path_objects import folder_of, spelled
+from mfsdp_lint.readers.python.eval.path_objects import folder_of, like, spelled
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import literals, start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -82,7 +83,7 @@ MENTIONS_LAUNCHER = lazy_pattern(
     r"|sys\.executable|torch\.distributed\."
 )
 
-_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt")
+_DATA = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".ini", ".cfg", ".env", ".txt", ".args", ".flags")
 
 _SYMBOL = lazy_pattern(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -140,7 +141,9 @@ def _said_by(started: Held | HeldCommand) -> str:
 
 
 def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> Unfollowed | None:
-    """Return the first word of a command in a Python file that names a training program, where no start has it."""
+    """Return the first word of a command, or line among others, in a Python file that names a training program, where
+    no start has it.
+    """
     if any(map(_TRAINS.search, map(_said_by, started))):
         return None
     try:
@@ -149,8 +152,10 @@ def overlooked(path: str, text: str, started: Sequence[Held | HeldCommand]) -> U
         return None
     for node in ast.walk(tree):
         for word in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
-            *_, last = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
-            if isinstance(last, ast.Constant) and isinstance(last.value, str) and _TRAINS.fullmatch(last.value):
+            parts = word.values if isinstance(word, ast.JoinedStr) and word.values else [word]
+            texts = [str(each.value) if isinstance(each, ast.Constant) else HOLE for each in parts]
+            line = COMMAND_LINE.search("".join(texts))
+            if _TRAINS.fullmatch(texts[-1]) or (line is not None and _TRAINS.search(line[0])):
                 why = "no start of this program is followed, or its words are not known"
                 return Unfollowed.of_launch(path, Lines(text).of_node(path, word), "out of sight", why)
     return None
@@ -226,7 +231,8 @@ class _Watching(Interpreter):
     def file_meant(self, path: Object, frame: Frame) -> Object:
         if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
             return path
-        files = configurations_for(self._own_modules(), frame.module, self.finder.sources)
+        named = like(self, path, frame.module) if isinstance(path, PartlyKnown) else []
+        files = named or configurations_for(self._own_modules(), frame.module, self.finder.sources)
         if files is None:
             return path
         text = path.text or "its configuration"

@@ -46,7 +46,8 @@ SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _WRAPPERS = lazy_pattern(
     r"""
     env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
-    micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
+    micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|prun|prterun|jsrun|lrun|aprun|ibrun|flux|
+    sbatch|salloc|nsys|ncu|dlprof|rocprof|
     rocprofv3|nvprof|py-spy|numactl|taskset|qsub|bsub|msub|oarsub|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
     torchrun|accelerate|deepspeed|ray|pdsh|ssh|xargs|watch|parallel|strace|perf|gdb|torchx|colossalai|
     bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage|clush|tmux|screen|su|script|flock
@@ -62,6 +63,9 @@ STARTS_NOTHING = lazy_pattern(
 
 SCHEDULERS = ("sbatch", "qsub", "bsub", "msub", "oarsub")
 """Programs that hand a script to a scheduler: a file, or what they are given to read."""
+
+_TAKE_COMMAND_LINE = ("bsub", "oarsub")
+"""Those of them that take a command line as one word behind their options (bsub(1), oarsub(1))."""
 
 _INHERIT = ("sbatch", "bsub")
 """Those of them whose jobs have the environment of the script (sbatch(1), bsub(1)); qsub(1B) passes it on with `-V`."""
@@ -113,7 +117,7 @@ class LaunchedProgram:
 @dataclass(slots=True)
 class InnerScript:
     """A script that another shell is given, as a text or as the name of its file; `shell` is its name if one is
-    said.
+    said, `named` the `$0` of a text.
     """
 
     text: Text | None
@@ -122,6 +126,7 @@ class InnerScript:
     environment: Environment = field(default_factory=dict)
     fresh: bool = False
     shell: str = ""
+    named: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ def started_by(
     """
     environment: Environment = {}
     fresh = ranked = False
-    nodes = per_node = None
+    nodes = per_node = behind_option = None
     at = 0
     if not may_start(_base(words[0])) and not is_script(words[0]):
         if STARTS_NOTHING.fullmatch(_base(words[0]) or "") or plain(words[0]).startswith("-"):
@@ -179,9 +184,11 @@ def started_by(
         behind_shell = words[at + 1] if name in SHELLS and at + 1 < len(words) else ()
         if name in SHELLS and not _PYTHON_FILE.fullmatch(plain(behind_shell)):
             return _shell(name, words[at + 1 :], body, environment, fresh)
-        named = at == 0 or not plain(words[at - 1]).startswith("-") or plain(words[at - 1]) in _NO_PYTHON
-        if named and (_SCRIPT.fullmatch(plain(words[at])) or is_script(words[at])):
-            return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
+        if _SCRIPT.fullmatch(plain(words[at])) or is_script(words[at]):
+            script = InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
+            if at == 0 or not _may_take_value(plain(words[at - 1])):
+                return script
+            behind_option = behind_option or script
         if name in SCHEDULERS and (job := _batch(words[at:], body, environment, is_script)) is not None:
             return job
         text = plain(words[at])
@@ -207,7 +214,13 @@ def started_by(
         if ranked and (given := _option(words, at, ("--nproc_per_node", "--nproc-per-node"))):
             per_node = given
         at += 1
-    return None
+    # (A container's program has options whose values are scripts, and an image that says what starts.)
+    return None if fresh else behind_option
+
+
+def _may_take_value(before: str) -> bool:
+    """Tell whether a word is an option that the next word may be the value of."""
+    return before.startswith("-") and "=" not in before and before not in _NO_PYTHON
 
 
 def _script_among(words: Sequence[Text]) -> Text | None:
@@ -275,7 +288,7 @@ _NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
 
 
 def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
-    """Read `env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
+    """Read `env A=b -u C`, `-e A=b`, `-E A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
     runtime = _option(words, at, _RUNTIME)
     if runtime is not None:
         _runtime(runtime, environment)
@@ -300,7 +313,7 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
     found = None if word is None else _ASSIGNMENT.match(plain(word))
     wrapped = (
-        (previous in ("-e", "--env", "-x") and previous not in several)
+        (previous in ("-e", "-E", "--env", "-x") and previous not in several)
         or text.startswith("--env=")
         or _only_assignments(words, at)
     )
@@ -411,16 +424,22 @@ def _exports(word: Text, environment: Environment) -> None:
 def _shell(
     name: str, words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool
 ) -> InnerScript | None:
-    """Read `bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
-    for number, word in enumerate(words):
-        text = plain(word)
-        if re.fullmatch(r"-\w*c\w*", text):
-            rest = [each for each in words[number + 1 :] if not re.fullmatch(r"[-+]\w+", plain(each))]
-            return InnerScript(rest[0], None, list(rest[2:]), environment, fresh, name) if rest else None
-        if not text.startswith(("-", "+")):
-            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh, name)
+    """Read `bash -c TEXT NAME ARGUMENT …`, `bash FILE`, and `bash <<EOF`."""
+    at, is_text = 0, False
+    while at < len(words) and (text := plain(words[at])).startswith(("-", "+")):
+        is_text = is_text or bool(re.fullmatch(r"-\w*c\w*", text))
+        at += 2 if _SHELL_OPTION_WITH_VALUE.fullmatch(text) else 1
+    rest = words[at:]
+    if is_text:
+        named = rest[1] if len(rest) > 1 else None
+        return InnerScript(rest[0], None, list(rest[2:]), environment, fresh, name, named) if rest else None
+    if rest:
+        return InnerScript(None, rest[0], list(rest[1:]), environment, fresh, name)
     return InnerScript(body, None, [], environment, fresh, name) if body is not None else None
 
+
+_SHELL_OPTION_WITH_VALUE = lazy_pattern(r"[-+]\w*[oO]|--(?:rcfile|init-file)")
+"""Options of bash with a value behind them (bash(1)), where these end a word of several."""
 
 _BATCH_FILE = lazy_pattern(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sge)")
 
@@ -428,8 +447,12 @@ _BATCH_FILE = lazy_pattern(r".*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|bsub|sg
 def _batch(
     words: Sequence[Text], body: Text | None, environment: Environment, is_script: Callable[[Text], bool]
 ) -> InnerScript | None:
-    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`; None where a command follows (`bsub torchrun …`)."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, `sbatch <<EOF`, `bsub "TEXT"`; None where a command follows (`bsub
+    torchrun …`).
+    """
     fresh = _base(words[0]) not in _INHERIT and not any(known(word) == "-V" for word in words)
+    # (A resource request with blanks in it is followed by the command, or the job is read from a file.)
+    line = words[-1] if _base(words[0]) in _TAKE_COMMAND_LINE and " " in plain(words[-1]).strip() else None
     wrapped = None
     for number, word in enumerate(words[1:], 1):
         if is_launcher(_base(word) or ""):
@@ -439,9 +462,9 @@ def _batch(
             _exports(word, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
         is_file = not plain(word).startswith("-") and (_BATCH_FILE.fullmatch(plain(word)) or is_script(word))
-        if wrapped is None and is_file:
+        if wrapped is None and is_file and word is not line:
             return InnerScript(None, word, list(words[number + 1 :]), environment, fresh)
-    text = wrapped or body
+    text = wrapped or body or line
     return InnerScript(text, None, [], environment, fresh) if text is not None else None
 
 

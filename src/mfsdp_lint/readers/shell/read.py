@@ -58,7 +58,7 @@ from mfsdp_lint.readers.shell.shapes import (
     settings_of_overrides,
 )
 from mfsdp_lint.readers.shell.stages import touched, with_other_formats
-from mfsdp_lint.readers.shell.state import Held, HeldCommand
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.programs import Programs
@@ -125,16 +125,18 @@ def read_shell(
     versions: Versions = DEFAULT_TARGET,
     sources: Sources | None = None,
     programs: Programs | None = None,
+    variables: Mapping[str, Variable] | None = None,
 ) -> ShellRead:
     """Read the recipes of a script, or of all scripts and commands that a file holds. A launch that does not configure
     Megatron gives no recipe. With `programs`, programs of the tree that it starts are followed, in the environment
-    that they are given.
+    that they are given. `variables` are exported to what is started by hand here.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
     environment = () if programs is None else programs.asked.environment
     runner = ScriptRunner(path, sources, environment, partial(_started_by_program, path, sources, programs))
+    runner.environment = {**(variables or {}), **runner.environment}
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:
@@ -254,7 +256,9 @@ def _kinds(
 def _runs(
     path: str, launches: Sequence[ShellLaunch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
 ) -> dict[int, list[FollowedRun]]:
-    """Follow the tree's programs; return the runs by number of the launch, of a command on all ways or on none."""
+    """Follow the tree's programs; return the runs by number of the launch. Where a command gives settings by its words
+    alone on one way, its program is followed on all ways or on none.
+    """
     found: dict[int, list[FollowedRun]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
@@ -274,9 +278,13 @@ def _runs(
         here: dict[int, Started] = {}
         for same in alike.values():
             here |= dict.fromkeys(same, _started(path, launches[same[0]], sources, programs))
-        if all(started.recipes for started in here.values()):
+        others = [launches[number] for number, started in here.items() if not started.recipes]
+        if len(others) < len(here) and not any(map(_shape, others)):
             for number, started in here.items():
                 found[number] = [FollowedRun(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
+            if others:
+                why = "its program makes no configuration that is known on one of its starts"
+                unfollowed.append(Unfollowed.of_launch(path, place, "out of sight", why))
         endings = [started.ending for started in here.values() if started.ending is not None]
         if len(endings) == len(here):
             unfollowed.append(_ending(path, place, endings[0]))

@@ -447,6 +447,8 @@ class ScriptRunner:
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
         if inner.file is not None:
             child.variables |= {"0": Variable((inner.file,)), "BASH_SOURCE": Variable((inner.file,), array=True)}
+        elif inner.named is not None:
+            child.variables["0"] = Variable((inner.named,))
         shared = frozenset() if inner.fresh else child.shared
         child.functions = {name: each for name, each in child.functions.items() if name in shared}
         child.arguments, child.output = inner.arguments, None

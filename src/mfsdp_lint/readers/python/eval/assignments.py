@@ -14,8 +14,9 @@ from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.own_argv import is_argv
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.variables import changed_argv, is_environment
+from mfsdp_lint.readers.python.state.variables import changeable_argv, is_environment
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
@@ -138,8 +139,8 @@ def run_augmented(interp: Interpreter, node: ast.AugAssign, frame: Frame) -> Sig
 def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
     value = evaluate(interp, node.value, frame)
     current = interp.settle(current)
-    if current == External("sys.argv"):
-        current = changed_argv(interp, frame)
+    if is_argv(current):
+        current = changeable_argv(interp, node, frame)
     if isinstance(current, (Instance, EnumMember)) or isinstance(value, Instance):
         found = operated(interp, type(node.op), current, value, node, frame, in_place=True)
         if found is not MISSING:

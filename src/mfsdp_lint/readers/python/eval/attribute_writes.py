@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.state.forgetting import as_object
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
-from mfsdp_lint.readers.python.state.variables import set_argv
+from mfsdp_lint.readers.python.state.variables import replace_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, VALIDATED
 from mfsdp_lint.readers.python.values.objects import (
@@ -123,8 +123,8 @@ def set_attribute(
         interp.record(target, name, interp.note(node, frame, focus, how, value, None))
     elif isinstance(target, Function):
         interp.put(target, name, value)
-    elif isinstance(target, External) and (target.name, name) == ("sys", "argv"):
-        set_argv(interp, value)
+    elif target == External("sys") and name == "argv":
+        replace_argv(interp, value, node, frame)
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 

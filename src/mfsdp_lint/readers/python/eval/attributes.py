@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.configurations import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
-from mfsdp_lint.readers.python.eval.path_objects import path_attribute
+from mfsdp_lint.readers.python.eval.path_objects import READS_FILE, path_attribute, reading
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, Coroutine, GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
@@ -151,6 +151,8 @@ def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
 
 def _unknown_attribute(interp: Interpreter, value: Unknown, name: str, node: Any, frame: Frame) -> Object:
     settled = interp.settle(value)
+    if name in READS_FILE and interp.tries_files and type(value) is Option and (settled is value or settled is None):
+        return reading(name, value)
     if settled is not value:
         return _of_option(interp, value, settled, name, node, frame)
     if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:
@@ -502,10 +504,10 @@ def _external_attribute(interp: Interpreter, value: External, name: str, node: A
         return value.name.rpartition(".")[2]
     if name == "__dict__" and (own := own_attributes(interp, value)) is not None:
         return own
+    if value.name == "sys" and name == "argv" and (argv := own_argv(interp)) is not MISSING:
+        return argv
     if value.name == "object" and not hasattr(object, name):
         raise Raised("AttributeError", f"type object 'object' has no attribute '{name}'")
-    if value.name == "sys" and name == "argv" and (words := own_argv(interp)) is not None:
-        return words
     return outside(interp, value.name, name)
 
 

@@ -15,11 +15,12 @@ from mfsdp_lint.readers.python.eval.iteration import called, iterate
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable, part_of
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.own_argv import is_argv
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import OBJECT_LIMIT, join, over_options
 from mfsdp_lint.readers.python.state.variables import (
     argv,
-    changed_argv,
+    changeable_argv,
     copied_environment,
     is_environment,
     no_text,
@@ -122,8 +123,8 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
     holder, key = interp.settle(holder), plain_key(interp, key)
     if isinstance(key, Unknown):
         key = interp.key_of_row(holder, key, node, frame)
-    if isinstance(holder, External) and holder.name == "sys.argv":
-        holder = own_argv(interp) or holder
+    if is_argv(holder) and (own := own_argv(interp)) is not MISSING:  # (`from sys import argv`)
+        holder = own
     if isinstance(holder, Choice):
         return over_options(interp, holder, lambda option: entry(interp, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
@@ -163,6 +164,8 @@ def entry(interp: Interpreter, holder: Object, key: Object, node: Any, frame: Fr
             given = interp.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(interp, given[slice(key.start - 1, stop, key.step)], frame)
+        if holder.name == "sys.argv" and isinstance(key, slice) and key.step is None and key.stop == 1:
+            return ListObject([interp.unknown("sys.argv[0]", not_none=True)], interp.tick())
         if holder.name == "sys.argv" and isinstance(key, int) and key > 0:
             every = argv(interp, frame)
             return interp.word_not_given(key) if every is None else _sequence_entry(interp, every, key)
@@ -327,8 +330,8 @@ def set_entry(
         if (error := no_text(interp, value)) is not None:
             raise error
         holder = interp.path.environment
-    elif isinstance(holder, External) and holder.name == "sys.argv":
-        holder = changed_argv(interp, frame)
+    if is_argv(holder):
+        holder = changeable_argv(interp, node, frame)
     if isinstance(holder, DictObject):
         if hashable(key):
             write(interp, holder, key, value, node, frame, focus, "assigned")

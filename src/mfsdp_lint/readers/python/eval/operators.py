@@ -422,7 +422,7 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
         return _binary_over(interp, kind, left, right)
     if StandardObject in (type(left), type(right)):
         return standard_objects.operated(interp, kind, left, right)
-    if kind is ast.Div and (type(left) is PathObject or type(right) is PathObject):
+    if kind is ast.Div and not {PathObject, PartlyKnown}.isdisjoint((type(left), type(right))):
         return make_path(interp, [left, right])
     if isinstance(left, ListObject) and not isinstance(left, SetObject):
         return _list_operation(interp, kind, left, right)

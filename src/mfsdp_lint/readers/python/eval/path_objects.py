@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -17,6 +18,7 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import has_marker
 from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.state.calling import LIBRARY, Model
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
@@ -29,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Module,
     Native,
     Object,
+    PartlyKnown,
     PathObject,
     Unknown,
     is_symbolic,
@@ -168,6 +171,19 @@ def matching(interp: Interpreter, text: str, pattern: str, module: Module) -> li
     return [posixpath.join(text, *each) for each in sorted(dict.fromkeys(found))]
 
 
+def like(interp: Interpreter, path: PartlyKnown, module: Module) -> list[str]:
+    """List the files of the tree that a path may be of which a part of a name is not known, but not the whole name."""
+    folder, slash, _ = path.said.partition(HOLE)[0].rpartition("/")
+    parts = re.sub(f"{HOLE}+", "*", path.said[len(folder) + len(slash) :]).split("/")
+    if ".." in parts or not re.search(r"\w", parts[-1]):
+        return []
+    for place in located(interp, folder or ".", module):
+        found = [os.path.join(place, *names) for names in _below(interp, place, parts, module)][: MOST_MATCHES + 1]
+        if found:
+            return existing(interp, sorted(found), module)
+    return []
+
+
 def _below(interp: Interpreter, folder: str, parts: list[str], module: Module) -> Iterator[tuple[str, ...]]:
     first, rest = parts[0], parts[1:]
     if first == "**":
@@ -198,16 +214,24 @@ def make_path(interp: Interpreter, parts: list[Object]) -> Object:
     if len(texts) < len(known):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "argument should be a str or an os.PathLike object")
-        made = interp.unknown("path", not_none=True)
+        made = PartlyKnown(interp.tick(), "/".join(_said(interp.settle(part)).rstrip("/") for part in parts))
+        made.text = "path"
         if interp.tries_files:
             made.text = next((part.text for part in parts if isinstance(part, Unknown) and part.text), made.text)
-            made.fields.update({name: _of_unknown(name, made) for name in ("open", "read_text")})
+            made.fields.update({name: reading(name, made) for name in READS_FILE})
         return made
     rooted = [index for index, text in enumerate(texts) if text.startswith(SYMBOLS)]
     return PathObject(interp.tick(), str(PurePosixPath(*texts[rooted[-1] if rooted else 0 :])))
 
 
-def _of_unknown(name: str, path: Object) -> Native:
+def _said(part: Object) -> str:
+    return part.said if isinstance(part, PartlyKnown) else text_of_path(part) or HOLE
+
+
+READS_FILE = ("open", "read_text")
+
+
+def reading(name: str, path: Object) -> Native:
     """Return a method of a path that is not known, which may turn out to be a file of the tree."""
 
     def model(interp: Interpreter, call: Call) -> Object:

@@ -238,6 +238,12 @@ def _option(interp: Interpreter, call: Call) -> Object:
     return Native(f"{MODELLED}option", decorate)
 
 
+@models("click.Path", "rich_click.Path")
+def _path_type(interp: Interpreter, call: Call) -> Object:
+    """Return the type that the paths of an option have in the end."""
+    return interp.settle(call.argument(7, "path_type")) or External("builtins.str")
+
+
 def _destination(names: list[str]) -> str | None:
     """Return the parameter that an option goes to (as in click): a name without dashes, or the first with two."""
     plain = [name for name in names if name.isidentifier()]

@@ -594,9 +594,9 @@ def words_of_start(interp: Interpreter, call: Call) -> Sequence[GivenWord | None
     with. Return None where nobody gives any, and None for each word that is not known.
     """
     own = own_argv(interp)
-    if own is None:
+    if own is MISSING:
         return interp.started_with()
-    if own.items is None:
+    if not isinstance(own, ListObject) or own.items is None:
         return [None]
     return [given_word(interp, item, place, call, own) for place, item in enumerate(own.items)][1:]
 

@@ -38,7 +38,14 @@ from mfsdp_lint.readers.python.library.subprocesses import written_file
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.variables import ENVIRONMENT, copied_environment, is_set, no_text, variable
+from mfsdp_lint.readers.python.state.variables import (
+    ENVIRONMENT,
+    changeable_argv,
+    copied_environment,
+    is_set,
+    no_text,
+    variable,
+)
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import IN_SOME_ORDER, PUT
 from mfsdp_lint.readers.python.values.objects import (
@@ -257,7 +264,7 @@ def _path_join(interp: Interpreter, call: Call) -> Object:
     if not all_are(parts, str):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "join() argument must be str")
-        return interp.unknown("path", not_none=True)
+        return make_path(interp, parts)
     return posixpath.join(*parts)
 
 
@@ -395,6 +402,21 @@ def _clear(interp: Interpreter, call: Call) -> Object:
 
 
 models("os.environ.copy")(lambda interp, call: copied_environment(interp))
+
+
+def _changing_argv(name: str) -> Model:
+    """Return the model of a method of `sys.argv` that changes the list. Where nobody gives any words, none can go."""
+
+    def model(interp: Interpreter, call: Call) -> Object:
+        if name in ("pop", "remove") and interp.started_with() is None:
+            return interp.unknown(f"sys.argv.{name}()")
+        return method(interp, changeable_argv(interp, call.node, call.frame), name, call)
+
+    return model
+
+
+for _name in ("append", "extend", "insert", "pop", "remove", "clear"):
+    models(f"sys.argv.{_name}")(_changing_argv(_name))
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

@@ -191,14 +191,14 @@ def _validate(interp: Interpreter, args: Object, defaults: Object, call: Call) -
     line = interp.knowledge.command_line()
     if line is None or not isinstance(args, Unknown) or ARGUMENTS not in args.fields:
         return
-    if interp.path.argv.fields.get(VALIDATED):
+    if VALIDATED in interp.path.validated.fields:
         return
     ignored = _fill_in(interp, line, args, interp.settle(defaults), call)
     interp.put(args, IGNORED, ignored)
     writes = {name: write for name, write in args.writes.items() if isinstance(name, str) and isinstance(write, Write)}
     own = [name for name, write in writes.items() if _is_own(write)]
     if line.decide([*map(str, ignored.fields), *own], writes):
-        interp.put(interp.path.argv, VALIDATED, True)
+        interp.put(interp.path.validated, VALIDATED, True)
         launch_one(interp, args, call)
 
 

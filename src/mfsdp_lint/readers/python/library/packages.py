@@ -16,6 +16,8 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, import_module, import_now, is_there, resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import existing, folder_of, located, spelled, text_of_path
 from mfsdp_lint.readers.python.eval.standard_objects import NotKnown, answer
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.library.subprocesses import runs_as_program
 from mfsdp_lint.readers.python.state.calling import Model, models
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -105,10 +107,18 @@ def _module_at(interp: Interpreter, path: Object, call: Call) -> Module | None:
 
 @models("runpy.run_path")
 def _run_path(interp: Interpreter, call: Call) -> Object:
+    if runs_as_program(interp, call, (call.argument(0, "path_name"),), call.argument(2, "run_name")):
+        return unfollowed(interp, "runpy.run_path", call)
     found = _module_at(interp, call.argument(0, "path_name"), call)
     if found is None or len(call.arguments) > 1 or call.keywords.keys() - {"path_name"}:
         return interp.unknown("names", not_none=True)
     return names_of(interp, found)
+
+
+@models("runpy.run_module")
+def _run_module(interp: Interpreter, call: Call) -> Object:
+    runs_as_program(interp, call, ("-m", call.argument(0, "mod_name")), call.argument(2, "run_name"))
+    return unfollowed(interp, "runpy.run_module", call)
 
 
 def names_of(interp: Interpreter, module: Module) -> DictObject:

@@ -11,6 +11,7 @@ from typing import Any
 
 from mfsdp_lint.readers.given_words import GivenWord
 from mfsdp_lint.readers.python.eval.classes import enum_members, has_fields, is_enum, mro
+from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.library.command_line import Declaration, Number, Spec, from_words
 from mfsdp_lint.readers.python.state.calling import evaluate, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -50,7 +51,9 @@ def _kind(convert: Callable[[str], str | int | float | bool]) -> Native:
     return Native(convert.__name__, model)
 
 
-KINDS = {"str": _kind(str), "int": _kind(int), "float": _kind(float), "bool": _kind(_truth), "Path": _kind(str)}
+KINDS = {"str": _kind(str), "int": _kind(int), "float": _kind(float), "bool": _kind(_truth)} | {
+    "Path": Native("Path", lambda interp, call: make_path(interp, call.arguments))
+}
 """The conversions of words, by the name of a type."""
 
 _CLICK = {

@@ -21,14 +21,13 @@ from mfsdp_lint.readers.python.state.calling import GeneratorCall, Model, invoke
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
-from mfsdp_lint.readers.python.state.variables import argv, changed_argv
+from mfsdp_lint.readers.python.state.variables import argv
 from mfsdp_lint.readers.python.values.bounds import is_small, is_wide, weighs_little
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     TRUTH_WORDS,
-    Bound,
     Choice,
     DictObject,
     External,
@@ -248,21 +247,6 @@ def _len(interp: Interpreter, call: Call) -> Object:
 
 
 models("transformers.AutoTokenizer.from_pretrained")(tokenizer_of)
-
-
-def _changes_argv(name: str) -> Model:
-    """Return the model of a method that changes `sys.argv`. Where nobody is known to give any words, none can go."""
-
-    def model(interp: Interpreter, call: Call) -> Object:
-        if name in ("pop", "remove") and argv(interp, call.frame) is None:
-            return interp.unknown(f"sys.argv.{name}()")
-        return invoke(interp, Bound(name, changed_argv(interp, call.frame)), call)
-
-    return model
-
-
-for _name in ("append", "clear", "extend", "insert", "pop", "remove"):
-    models(f"sys.argv.{_name}")(_changes_argv(_name))
 
 
 @models("builtins.enumerate")

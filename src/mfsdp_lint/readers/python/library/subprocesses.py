@@ -23,10 +23,11 @@ from mfsdp_lint.readers.python.state.deciding import argument, imported
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Command, Said
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
-from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word
+from mfsdp_lint.readers.python.state.variables import inherited_environment, is_environment, no_word, own_argv, words
 from mfsdp_lint.readers.python.values.code import Call, calls_to
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, STARTS
+from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, STARTS
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     ClassObject,
     DictObject,
     External,
@@ -38,6 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     PartlyKnown,
+    Write,
 )
 
 _DEEPEST = 8
@@ -112,9 +114,32 @@ def _launcher(name: str) -> Model:
         given, text = call.argument(0, "args"), _argument(call, 0, "args")
         if isinstance(given, (ListObject, tuple)):
             _start(interp, call, [Said("torchrun", None), *_words(interp, given, text, call.frame)], None)
+        elif given is None:
+            _start(interp, call, [Said("torchrun", None), *_own_words(interp, call)], None)
         return unfollowed(interp, name, call)
 
     return model
+
+
+def runs_as_program(interp: Interpreter, call: Call, program: Sequence[Object], run_name: Object) -> bool:
+    """Report a file or module that a program runs in its own process, as `python` does with its words; tell whether it
+    is run so.
+    """
+    if interp.settle(run_name) != "__main__":
+        return False
+    named = [Said(interp.settle(each), None) for each in program]
+    _start(interp, call, [Said("python", None), *named, *_own_words(interp, call)], None)
+    return True
+
+
+def _own_words(interp: Interpreter, call: Call) -> list[Said]:
+    """Return the words behind the first of `sys.argv` as they are now."""
+    own, write = own_argv(interp), interp.path.environment.writes.get(ARGV)
+    if own is MISSING:
+        return [Said(each, None) for each in words(interp, interp.started_with() or (), call.frame).items or ()]
+    given = write.node.value if isinstance(write, Write) and isinstance(write.node, ast.Assign) else None
+    is_here = isinstance(write, Write) and (write.module, write.function) == (call.frame.module, call.frame.function)
+    return _words(interp, own, Text(given, call.frame) if given is not None and is_here else None, call.frame)[1:]
 
 
 for _name in ("torch.distributed.run.main", "torch.distributed.launch.main"):

@@ -22,6 +22,7 @@ from mfsdp_lint.process import spend
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.own_argv import given_words
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     Command,
@@ -556,9 +557,10 @@ class Interpreter:
             self.tell_pieces(whole, writes)
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
-        """Return the words that the program is started with; None where nobody is known to start it."""
+        """Return the words that the program gets, from whoever starts it or itself; None where nobody gives any."""
         self.dependencies.asks_start = True
-        return None if self.given is None else self.given.words
+        own = given_words(self.path.environment, self.settle, self.finder.sources)
+        return own if own is not None or self.given is None else self.given.words
 
     @property
     def is_started(self) -> bool:

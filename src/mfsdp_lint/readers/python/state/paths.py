@@ -197,8 +197,8 @@ class ExecutionPath:
     `decisions` are the sides that it is to take of its first undecided branches, `taken` those that it took, in words;
     `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
     that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
-    `launches` are the configurations that were launched. `argv` holds, under `items`, the list that the program itself
-    has made of `sys.argv`. `limit` is how many `steps` there may be now,
+    `launches` are the configurations that were launched. `validated` holds whether Megatron-LM has
+    validated its arguments. `limit` is how many `steps` there may be now,
     `budget` how many once there is a configuration; `given_up` are the functions that took too many, or called each
     other too deeply. `trial` counts the sides of branches that are being tried, `local` is the path through the call at
     hand.
@@ -210,7 +210,7 @@ class ExecutionPath:
     environment: DictObject
     taken: list[tuple[bool, str]] = field(default_factory=list)
     launches: Launches = field(init=False)
-    argv: DictObject = field(init=False)
+    validated: DictObject = field(init=False)
     facts: Facts = field(default_factory=Facts)
     journal: list[Place] = field(default_factory=list)
     written: list[Place] | None = None
@@ -225,12 +225,12 @@ class ExecutionPath:
 
     def __post_init__(self) -> None:
         self.launches = Launches(self.environment.born)
-        self.argv = DictObject({}, self.environment.born)
+        self.validated = DictObject({}, self.environment.born)
 
     def aside(self) -> ExecutionPath:
         """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
         path = ExecutionPath(self.decisions, self.started, self.environment)
-        path.taken, path.argv = self.taken, self.argv
+        path.taken, path.validated = self.taken, self.validated
         path.depth, path.changed_shared = self.depth, self.changed_shared
         path.limit = MODULE_STEPS
         return path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
@@ -17,7 +18,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WORD
+from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, WORD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -84,6 +85,7 @@ def inherited_environment(interp: Interpreter) -> DictObject:
     """
     environment = interp.path.environment
     fields, writes = dict(environment.fields), dict(environment.writes)
+    fields.pop(ARGV, None)
     for key in [each for each in fields if isinstance(each, tuple)]:
         value, write = fields.pop(key), writes.pop(key, None)
         name = key[1]
@@ -239,39 +241,38 @@ def words(interp: Interpreter, said: Sequence[GivenWord], frame: Frame) -> ListO
     return ListObject([word(interp, each, frame) for each in said if not each.nothing], interp.tick())
 
 
-def own_argv(interp: Interpreter) -> ListObject | None:
-    """Return the list that a program has put in the place of `sys.argv`, or has changed; None where it has not."""
-    found = interp.path.argv.fields.get("items")
-    return found if isinstance(found, ListObject) else None
-
-
-def changed_argv(interp: Interpreter, frame: Frame) -> ListObject:
-    """Return `sys.argv` as a list that a program is about to change: without words, where nobody gives any."""
-    found = argv(interp, frame)
-    if found is None:
-        nobody = interp.started_with() is None
-        found = ListObject([interp.unknown("sys.argv[0]", not_none=True)] if nobody else None, interp.tick())
-    set_argv(interp, found)
-    return found
-
-
-def set_argv(interp: Interpreter, value: Object) -> None:
-    """Run `sys.argv = value`."""
-    value = interp.settle(value)
-    interp.put(interp.path.argv, "items", value if isinstance(value, ListObject) else ListObject(None, interp.tick()))
-
-
 def argv(interp: Interpreter, frame: Frame) -> ListObject | None:
     """Return `sys.argv` of a program that is started with known words, or that has changed it; None where neither is
     so, or the words are not known.
     """
     own = own_argv(interp)
-    if own is not None:
-        return own
+    if own is not MISSING:
+        return own if isinstance(own, ListObject) else None
     given = interp.started_with()
     if given is None or any(each.several for each in given):
         return None
     return ListObject([interp.unknown("sys.argv[0]", not_none=True), *words(interp, given, frame).items], interp.tick())
+
+
+def own_argv(interp: Interpreter) -> Object:
+    """Return the list that the program has made of `sys.argv`; MISSING where it has not."""
+    return interp.settle(interp.path.environment.fields.get(ARGV, MISSING))
+
+
+def replace_argv(interp: Interpreter, value: Object, node: Any, frame: Frame) -> None:
+    """Run `sys.argv = value`."""
+    environment = interp.path.environment
+    interp.put(environment, ARGV, value)
+    interp.record(environment, ARGV, interp.note(node, frame, None, "assigned", value, None))
+
+
+def changeable_argv(interp: Interpreter, node: Any, frame: Frame) -> ListObject:
+    """Put a list in place of `sys.argv` that a program is about to change. Nothing is given but what somebody gives."""
+    given = words(interp, interp.started_with() or (), frame).items
+    first = interp.unknown("sys.argv[0]", not_none=True)
+    made = ListObject(None if given is None else [first, *given], interp.tick())
+    replace_argv(interp, made, node, frame)
+    return made
 
 
 def word_of(value: Object) -> GivenWord | None:

@@ -109,6 +109,9 @@ VALIDATED: Final = Marker("validated")
 WORD: Final = Marker("word")
 """A word of the command line that the program is started with: the word, as whoever starts it wrote it."""
 
+ARGV: Final = Marker("sys.argv")
+"""Among the variables of the process: the list that the program has put in place of its words, or has changed."""
+
 IN_SOME_ORDER: Final = Marker("in some order")
 """The elements of a listing whose order is the file system's: a list of them, by name."""
 
