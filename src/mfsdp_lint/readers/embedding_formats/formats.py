@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
-from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
+from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure, with_pipelines
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
 from mfsdp_lint.readers.embedding_formats.github import github_scripts, is_github
 from mfsdp_lint.readers.embedding_formats.gitlab import gitlab_scripts, is_gitlab
@@ -311,6 +311,7 @@ def yaml_scripts(
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots, sources)
     with_images(document, roots, sources)
+    with_pipelines(document, sources)
     for root in roots:
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None

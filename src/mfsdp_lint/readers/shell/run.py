@@ -433,7 +433,7 @@ class ScriptRunner:
     def _inner(
         self, inner: InnerScript, state: State, container: ContainerFiles | None, passed: Mapping[str, Variable]
     ) -> None:
-        """Follow a script that another shell is given: it sees the exported variables, or in a container those passed on."""
+        """Follow a script that another shell is given: it sees the exported variables, or those of a container."""
         child = state.fork()
         if container is not None:
             child.container, child.folder = container, None
