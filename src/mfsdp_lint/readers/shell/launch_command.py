@@ -25,7 +25,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher, submits_recipe
-from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.given_words import HOLE, OF_WORKERS, Given, GivenWord
 from mfsdp_lint.readers.images import files_of_image
 from mfsdp_lint.readers.shell.script import (
     Text,
@@ -359,6 +359,7 @@ def _runtime(word: Text, environment: Environment) -> None:
     section = _VARIABLES_OF_RAY.search(plain(word))
     for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
         environment[found["name"]] = between(word, *found.span("value"))
+        environment[f"{OF_WORKERS}{found['name']}"] = environment[found["name"]]
 
 
 def _only_assignments(words: Sequence[Text], at: int) -> bool:

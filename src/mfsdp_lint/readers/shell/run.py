@@ -364,6 +364,10 @@ class ScriptRunner:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         words = with_env_files(words, lambda name: self.file(name, state))
         words = _with_exports_of_job(words, state)
+        if submits_ray_job(words):
+            from mfsdp_lint.readers.shell.cluster import with_runtime_environment
+
+            words = with_runtime_environment(words, lambda name: self.file(name, state))
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
