@@ -1,8 +1,8 @@
 """Images that the repository builds → the Dockerfile, its folder and its target, by the image's name.
 
 They are built by commands (`docker build -t NAME .`, kaniko) in scripts, Makefiles, justfiles and pipelines, and by
-mappings that say as much: a step of docker/build-push-action, one with `tags` and `context`, a service of Compose with `image` and
-`build`, an artifact of Skaffold with `image` and `context`.
+mappings that say as much: a step of docker/build-push-action, one with `tags` and `context`, a service of Compose with
+`image` and `build`, an artifact of Skaffold with `image` and `context`.
 """
 
 from __future__ import annotations
