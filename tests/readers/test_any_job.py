@@ -364,6 +364,22 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"a.py:2 {CONNECTIONS}"],
     ),
+    "words of a module for an operator of Airflow": (
+        {
+            "dag.py": "from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator\n"
+            "from words import words\nKubernetesPodOperator(cmds=['torchrun'], arguments=words('torch_dist'))\n",
+            "words.py": f"WORDS = [{WORDS.partition(', ')[2]}]\n\n\ndef words(fmt):\n    return WORDS[:-1] + [fmt]\n",
+        },
+        [f"dag.py:3 {FORMAT}"],
+    ),
+    "words of a module that another one takes over": (
+        {
+            "launch.py": "import subprocess\nfrom args import ARGS\nsubprocess.run(['torchrun', *ARGS])\n",
+            "args.py": "from base import ARGS\n",
+            "base.py": f"ARGS = [{WORDS.partition(', ')[2]}]\n",
+        },
+        [f"base.py:1 {FORMAT}"],
+    ),
     "a list of words for code out of sight": (
         {
             "a.py": (

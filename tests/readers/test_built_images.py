@@ -49,6 +49,36 @@ IMAGES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"images/Dockerfile:4 {CONNECTIONS}"],
     ),
+    "a step of a pipeline that names no folder": (
+        {
+            **pod(),
+            "Dockerfile": DOCKERFILE,
+            ".github/workflows/image.yml": "on: push\njobs:\n  b:\n    steps:\n"
+            f"    - uses: docker/build-push-action@v6\n      with: {{push: true, tags: '{IMAGE}:v1'}}\n",
+        },
+        WRONG,
+    ),
+    "a step of a pipeline whose tags another one makes": (
+        {
+            **pod(),
+            "images/Dockerfile": DOCKERFILE,
+            ".github/workflows/image.yml": "on: push\njobs:\n  b:\n    steps:\n"
+            f"    - id: other\n      uses: docker/metadata-action@v5\n      with: {{images: x/y}}\n"
+            f"    - id: meta\n      uses: docker/metadata-action@v5\n      with: {{images: '{IMAGE}'}}\n"
+            "    - uses: docker/build-push-action@v6\n      with:\n        context: '{{defaultContext}}:images'\n"
+            "        tags: ${{ steps.meta.outputs.tags }}\n",
+        },
+        [f"images/Dockerfile:4 {CONNECTIONS}"],
+    ),
+    "kaniko": (
+        {
+            **pod(),
+            "docker/Dockerfile": DOCKERFILE,
+            ".gitlab-ci.yml": "image:\n  script:\n  - /kaniko/executor --context $CI_PROJECT_DIR\n"
+            f"    --dockerfile $CI_PROJECT_DIR/docker/Dockerfile --destination {IMAGE}:$CI_COMMIT_TAG\n",
+        },
+        [f"docker/Dockerfile:4 {CONNECTIONS}"],
+    ),
     "a service of Compose": (
         {**pod(), "Dockerfile": DOCKERFILE, "compose.yaml": f"services:\n  t:\n    build: .\n    image: {IMAGE}:v1\n"},
         WRONG,

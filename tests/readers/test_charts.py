@@ -165,6 +165,18 @@ CHARTS: Mapping[str, tuple[Files, list[str]]] = {
         {"chart/values.yaml": f'env:\n  {NAME}: "1"\nformat: fsdp_dtensor\n'},
         [f"chart/values.yaml:2 {CONNECTIONS}"],
     ),
+    "a flag that is an entry of a mapping": (
+        {
+            "chart/templates/job.yaml": JOB.replace(
+                "{{- range .Values.args }}", "{{- range $flag, $on := .Values.args }}{{ if $on }}"
+            )
+            .replace("{{ . }}", "--{{ $flag }}")
+            .replace("{{- end }}\n                --save", "{{- end }}{{ end }}\n                --save"),
+            "chart/values.yaml": "args:\n  bf16: true\n  fsdp-manual-registration: true\n  use-nccl-ub: false\n"
+            "format: fsdp_dtensor\n",
+        },
+        ["chart/values.yaml:3 MFSDP503"],
+    ),
     "a value of a script that installs it": (
         {"deploy.sh": "FORMAT=torch_dist\nhelm upgrade --install x ./chart --set format=$FORMAT\n"},
         [f"deploy.sh:1 {FORMAT}"],

@@ -30,6 +30,9 @@ def is_seen(script: str) -> bool:
         pytest.param(f"{EXPORT}apptainer exec --cleanenv --env {NAME}=1 x.sif {LAUNCH}", id="set for the container"),
         pytest.param(f"export APPTAINERENV_{NAME}=1\napptainer exec x.sif {LAUNCH}", id="by apptainer's own name"),
         pytest.param(f"{EXPORT}docker run -e {NAME} image {LAUNCH}", id="docker, by its name"),
+        pytest.param(f"{EXPORT}docker run --env={NAME} image {LAUNCH}", id="docker, behind an equals sign"),
+        pytest.param(f"{EXPORT}docker run -e {NAME} image bash -c '{LAUNCH}'", id="docker, to a shell in it"),
+        pytest.param(f"{EXPORT}qsub -v HOME,{NAME} <<EOF\n{LAUNCH}EOF\n", id="qsub, by its name"),
         pytest.param(f"sudo {NAME}=1 {LAUNCH}", id="sudo, set on the way"),
         pytest.param(
             f"torchx run dist.ddp --env A=2,{NAME}=1 --script pretrain_gpt.py -- --use-megatron-fsdp", id="torchx"
@@ -50,6 +53,9 @@ def test_a_variable_is_passed_on(script: str) -> None:
         pytest.param(f"{EXPORT}apptainer exec --cleanenv x.sif {LAUNCH}", id="a clean environment"),
         pytest.param(f"{EXPORT}singularity exec --containall x.sif {LAUNCH}", id="nothing of the host"),
         pytest.param(f"{EXPORT}docker run -e OTHER image {LAUNCH}", id="docker, another one"),
+        pytest.param(f"{EXPORT}docker run -e OTHER image bash -c '{LAUNCH}'", id="docker, another one to a shell"),
+        pytest.param(f"{EXPORT}ssh node docker run -e {NAME} image {LAUNCH}", id="docker on another machine"),
+        pytest.param(f"{EXPORT}qsub -v HOME <<EOF\n{LAUNCH}EOF\n", id="qsub, another one"),
     ],
 )
 def test_a_variable_is_not_passed_on(script: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,89 @@ def test_a_pipeline_of_azure(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert told({"azure-pipelines.yml": text}, tmp_path, capsys) == [f"azure-pipelines.yml:{each}" for each in wanted]
+
+
+MAIN = "azure-pipelines.yml"
+STEPS = f"parameters:\n- name: fmt\n  default: fsdp_dtensor\nsteps:\n- bash: {OF_FORMAT} ${{{{ parameters.fmt }}}}\n"
+
+TEMPLATES: dict[str, tuple[Mapping[str, str], list[str]]] = {
+    "variables": (
+        {MAIN: f"variables:\n- template: ci/vars.yml\n{STEP}", "ci/vars.yml": f"variables:\n  {NAME}: 1\n"},
+        [f"ci/vars.yml:2 {CONNECTIONS}"],
+    ),
+    "variables behind which another value counts": (
+        {
+            MAIN: f"variables:\n- template: ci/vars.yml\n- name: {NAME}\n  value: 8\n{STEP}",
+            "ci/vars.yml": f"variables:\n  {NAME}: 1\n",
+        },
+        [],
+    ),
+    "variables of a parameter": (
+        {
+            MAIN: f"variables:\n- template: vars.yml\n  parameters:\n    number: 1\n{STEP}",
+            "vars.yml": f"parameters:\n- name: number\n  default: 8\nvariables:\n- name: {NAME}\n"
+            "  value: ${{ parameters.number }}\n",
+        },
+        [f"{MAIN}:4 {CONNECTIONS}"],
+    ),
+    "variables of a template that is not at hand": (
+        {MAIN: f"variables:\n- name: {NAME}\n  value: 1\n- template: vars.yml@shared\n{STEP}"},
+        [],
+    ),
+    "variables on a condition": (
+        {MAIN: f"variables:\n- name: {NAME}\n  value: 1\n- ${{{{ if x }}}}:\n  - name: {NAME}\n    value: 8\n{STEP}"},
+        [],
+    ),
+    "steps of a parameter": (
+        {MAIN: "steps:\n- template: ci/steps.yml\n  parameters: {fmt: torch_dist}\n", "ci/steps.yml": STEPS},
+        [f"{MAIN}:3 {FORMAT}"],
+    ),
+    "steps with the default of a parameter": (
+        {MAIN: "steps:\n- template: ci/steps.yml\n", "ci/steps.yml": STEPS},
+        [],
+    ),
+    "steps get the variables of the pipeline": (
+        {MAIN: f"variables:\n  {NAME}: 1\nsteps:\n- template: ci/steps.yml\n", "ci/steps.yml": STEPS},
+        [f"{MAIN}:2 {CONNECTIONS}"],
+    ),
+    "a job, named from the root of the repository, on a condition": (
+        {
+            MAIN: f"variables:\n  {NAME}: 1\njobs:\n- ${{{{ if x }}}}:\n  - template: /ci/jobs/train.yml@self\n",
+            "ci/jobs/train.yml": f"jobs:\n- job: a\n  {STEP}",
+        },
+        [f"{MAIN}:2 {CONNECTIONS}"],
+    ),
+    "a pipeline that extends a template": (
+        {
+            MAIN: f"variables:\n  {NAME}: 1\nextends:\n  template: base.yml\n",
+            "base.yml": f"stages:\n- stage: a\n  jobs:\n  - job: a\n    {STEP}",
+        },
+        [f"{MAIN}:2 {CONNECTIONS}"],
+    ),
+    "a template of itself": ({MAIN: f"variables:\n  {NAME}: 8\n{STEP[:-2]}, {{template: {MAIN}}}]\n"}, []),
+}
+
+
+@pytest.mark.parametrize(("files", "wanted"), TEMPLATES.values(), ids=TEMPLATES)
+def test_templates_of_azure(
+    files: Mapping[str, str],
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    assert told(files, tmp_path, capsys) == wanted
+
+
+def test_a_template_of_azure_that_is_not_at_hand_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(MAIN).write_text(f"variables:\n- template: vars.yml@shared\n{STEP}")
+    main(["runs", "--no-cache", "."])
+    assert f"{MAIN}:2: not followed: the template vars.yml@shared is not at hand" in capsys.readouterr().out
 
 
 TRAIN = f"    - run: {RUN} {GOOD}\n"

@@ -8,6 +8,11 @@ from mfsdp_lint.core.records import dataclass
 HOLE = "\uf8ff"
 """Stands, within a text, for any text that is not known; a character for private use, so no script has it."""
 
+OF_WORKERS = "RAY_WORKERS_"
+"""The beginning of names under which the driver of a job of Ray is given the variables that its tasks and actors have,
+each with its place. (A job really finds them in RAY_JOB_CONFIG_JSON_ENV_VAR, ray/_private/runtime_env/constants.py.)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class GivenWord:

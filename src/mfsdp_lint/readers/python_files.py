@@ -24,6 +24,7 @@ from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.relevance import TRAINING_PROGRAM
 from mfsdp_lint.readers.shell_files import may_start, names_rank_launcher
 
 if TYPE_CHECKING:
@@ -101,8 +102,20 @@ def _followed(path: str, programs: Programs) -> ShellRead:
     return replace(read, unfollowed=unfollowed)
 
 
+_WORDS_OF_A_RUN = lazy_pattern(
+    rf"[\"'\s]--use-(?:megatron-fsdp|torch-fsdp2|custom-fsdp)[\"'\s]|[\"'][^\"'\s]*\b{TRAINING_PROGRAM}[\"']"
+)
+
+
+def _has_words_of_a_run(text: str) -> bool:
+    """Tell whether a file has words of a command line for others; one that defines options only speaks of them."""
+    return "add_argument" not in text and bool(_WORDS_OF_A_RUN.search(text))
+
+
 def _may_start(path: str, asked: ToRead) -> bool:
-    """Tell whether a file may start a run: its texts are looked at as the words of a script."""
+    """Tell whether a file may start a run: its texts are looked at as the words of a script, or it leads to a file that
+    has such words.
+    """
     text = asked.sources.text_or_none(path) or ""
     if not may_start_programs(text):
         return False
@@ -110,7 +123,7 @@ def _may_start(path: str, asked: ToRead) -> bool:
         return True  # its program, and the flags, may be named in a file that it reads
     text = _AS_A_MODULE.sub(" -m ", text)
     words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
-    return may_start(path, words, asked.relevance)
+    return may_start(path, words, asked.relevance) or asked.relevance.reaches(path, _has_words_of_a_run)
 
 
 @dataclass(frozen=True, slots=True)

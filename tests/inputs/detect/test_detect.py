@@ -11,7 +11,7 @@ import pytest
 
 from mfsdp_lint.inputs.detect import Detected, detect
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.megatron.versions import UnknownVersion
+from mfsdp_lint.megatron.versions import DEFAULT_TARGET, UnknownVersion
 
 PACKAGE_INFO = "MAJOR = {}\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
 
@@ -176,6 +176,20 @@ def test_a_later_place_narrows_a_range_down(project: Project) -> None:
 )
 def test_the_image_that_people_develop_in_counts(project: Project, file: str, text: str) -> None:
     assert [(target.core, target.reason) for target in project({file: text}).targets] == [("0.18.2", f"{file}:1")]
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"),
+    [
+        ("IMAGE = 'registry/other:core_v0.19.0'\n", "0.19.0"),
+        ("IMAGE = 1\n", "0.19.0"),
+        ("IMAGE = 'registry/other:core_v0.18.2'\n", DEFAULT_TARGET.core),
+    ],
+    ids=["two that agree", "one", "two that do not"],
+)
+def test_images_in_python_files_count_where_they_agree(project: Project, other: str, wanted: str) -> None:
+    files = {"images.py": "IMAGE = 'registry/trainer:core_v0.19.0'\n", "also.py": other}
+    assert [target.core for target in project(files).targets] == [wanted]
 
 
 def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:

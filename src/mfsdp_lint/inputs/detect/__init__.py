@@ -16,6 +16,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.detect.declared import (
     NamedVersions,
     ProjectFolders,
+    in_images_of,
     in_locks,
     in_own_set_up,
     in_requirements,
@@ -314,6 +315,8 @@ def _everything(
     step = len(kinds) + 2
     if not (bridge.versions or core.versions):
         yield from ((step, found) for found in set_up_by(looked, scripts))
+    if not (bridge.versions or core.versions) and (named := in_images_of(looked, files)):
+        yield step, named
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.

@@ -441,6 +441,14 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
         yield replace(found, bridge=None, core=None) if megatron else found
 
 
+def in_images_of(places: ProjectFolders, paths: Iterable[str]) -> NamedVersions | None:
+    """Return the Megatron versions in the images that Python files name; None where these are different ones."""
+    texts = ((path, places.text(path)) for path in paths)
+    found = [each for path, text in texts if _TELLING.search(text) for each in _in_images(path, text)]
+    found = [each for each in found if each.bridge or each.core]
+    return found[0] if len({(each.bridge, each.core) for each in found}) == 1 else None
+
+
 _TELLING = lazy_pattern(r"nvidia|megatron|core_[vr]\d", re.IGNORECASE)
 _COMMENT = lazy_pattern(r"\s*#(?!SBATCH)")
 _MESSAGE = lazy_pattern(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")

@@ -1,8 +1,8 @@
 """Images that the repository builds → the Dockerfile, its folder and its target, by the image's name.
 
-They are built by commands (`docker build -t NAME .`) in scripts, Makefiles, justfiles and pipelines, and by mappings
-that say as much: a step with `tags` and `context` (docker/build-push-action), a service of Compose with `image` and
-`build`, an artifact of Skaffold with `image` and `context`.
+They are built by commands (`docker build -t NAME .`, kaniko) in scripts, Makefiles, justfiles and pipelines, and by
+mappings that say as much: a step of docker/build-push-action, one with `tags` and `context`, a service of Compose with
+`image` and `build`, an artifact of Skaffold with `image` and `context`.
 """
 
 from __future__ import annotations
@@ -98,12 +98,14 @@ def written_texts(path: str, sources: Sources, endings: tuple[str, ...]) -> Iter
                 yield place, sources.text_or_none(place) or ""
 
 
-_SPEAKS = lazy_pattern(r"\b(?:build|bud|context)\b")
+_SPEAKS = lazy_pattern(r"\b(?:build|bud|context|kaniko)\b")
 _COMMAND = lazy_pattern(
-    r"(?:\b(?:docker|podman|nerdctl|buildah)|\$[({]?DOCKER[)}]?)\s+(?:buildx\s+|image\s+)*(?:build|bud)\b"
-    r"(?P<words>(?:\\\n|[^\n;&|])*)",
+    r"(?:(?:\b(?:docker|podman|nerdctl|buildah)|\$[({]?DOCKER[)}]?)\s+(?:buildx\s+|image\s+)*(?:build|bud)\b"
+    r"|/kaniko/executor\b)"
+    r"(?P<words>(?:\\\n|\n[ \t]+(?=--)|[^\n;&|])*)",
     re.IGNORECASE,
 )
+"""A build, which goes on behind a backslash, or in YAML on lines of options."""
 _ALONE = lazy_pattern(r"-[qD]|--(?:pull|no-cache|push|load|quiet|rm|force-rm|squash|compress|check|debug|layers)")
 """Options without a value (docs.docker.com/reference/cli/docker/buildx/build)."""
 _ASSIGNED = lazy_pattern(
@@ -154,11 +156,12 @@ def _of_commands(path: str, text: str, sources: Sources) -> Iterator[ImageBuild]
                 continue
             if not equals and not _ALONE.fullmatch(name):
                 value = words.pop(0) if words else ""
-            if name in ("-t", "--tag"):
+            if name in ("-t", "--tag", "--destination"):
                 names.append(value)
             elif name == "--build-arg":
                 arguments.append(value.partition("=")[0])
-            options[{"-f": "--file"}.get(name, name)] = value
+            options[{"-f": "--file", "--dockerfile": "--file"}.get(name, name)] = value
+        places += [options["--context"]] if "--context" in options else []
         if len(places) == 1:
             build = (options.get("--file", ""), places[0], options.get("--target", ""), tuple(arguments))
             yield from _built(path, names, *build, sources)
@@ -170,10 +173,14 @@ def _of_mappings(path: str, text: str, sources: Sources) -> Iterator[ImageBuild]
         for root in compose_documents(path, text, again=True):
             for each in mappings(document, root):
                 own = entries(document, each)
+                is_action = _ACTION.match(said(document, own.get("uses")) or "")
                 if "build" in own:
                     own = _of_service(document, own)
+                elif is_action:
+                    own = {**entries(document, own.get("with"))}
                 names = _names_in(document, own, text)
-                if not names or not {"context", "file", "dockerfile", "docker"} & own.keys():
+                names = [name for one in names for name in _by_metadata(document, root, one)]
+                if not names or not (is_action or {"context", "file", "dockerfile", "docker"} & own.keys()):
                     continue
                 inner = {**own, **entries(document, own.get("docker"))}
                 said_by = {key: _with_values(said(document, node) or "", text) for key, node in inner.items()}
@@ -188,6 +195,20 @@ def _of_mappings(path: str, text: str, sources: Sources) -> Iterator[ImageBuild]
                 yield from _built(path, names, file, context, said_by.get("target", ""), arguments, sources)
 
 
+_ACTION = lazy_pattern(r"docker/build-push-action@")
+"""An action that builds the repository itself where no folder is named (github.com/docker/build-push-action)."""
+_METADATA = lazy_pattern(r"\$\{\{\s*steps\.(?P<id>[\w-]+)\.outputs\.tags\s*\}\}")
+
+
+def _by_metadata(document: YamlDocument, root: Node, name: str) -> list[str]:
+    """Return the names that a step of docker/metadata-action makes, for a text that names its tags; else the text."""
+    found = _METADATA.fullmatch(name)
+    steps = [entries(document, each) for each in mappings(document, root)] if found else ()
+    made = [each for each in steps if found and said(document, each.get("id")) == found["id"]]
+    images = [said(document, entries(document, each.get("with")).get("images")) or "" for each in made]
+    return [each for text in images for each in re.split(r"[\s,]+", text) if each] if found else [name]
+
+
 def _of_service(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Node]:
     """Return the image of a service beside the keys of its `build`."""
     build = own["build"]
@@ -199,7 +220,7 @@ def _names_in(document: YamlDocument, own: Mapping[str, Node], within: str) -> l
     """Return the names of an image that a mapping has; a text may have several lines of them."""
     nodes = [*items(document, own.get("tags")), *items(document, own.get("image"))]
     texts = [_with_values(said(document, each) or "", within) for each in nodes]
-    return [name for text in texts for name in re.split(r"[\s,]+", text) if name]
+    return [name for text in texts for name in re.findall(r"(?:\$\{\{.*?\}\}|[^\s,])+", text)]
 
 
 _ROOT = lazy_pattern(r"^\$(?:\([^)]*\)|\{[^}]*\}|\w+)/?")
@@ -216,7 +237,7 @@ def _built(
     sources: Sources,
 ) -> Iterator[ImageBuild]:
     """Yield the builds whose Dockerfile is at hand: it is named from a folder above the file that says so."""
-    context = _ROOT.sub("", context) or "."
+    context = _ROOT.sub("", context.removeprefix("{{defaultContext}}").lstrip(":")) or "."
     file = _ROOT.sub("", file) or posixpath.join(context, "Dockerfile")
     for place in above(path):
         dockerfile = posixpath.normpath(posixpath.join(place, file))

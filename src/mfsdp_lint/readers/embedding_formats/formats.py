@@ -1,6 +1,6 @@
 """Files that embed scripts or command lines: containers, pipelines and jobs → the runs that they start.
 
-Ray, and files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
+Files that are one job; and the list of all formats in YAML. Every text keeps its place in the file.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
-from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure
+from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure, with_pipelines
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
 from mfsdp_lint.readers.embedding_formats.github import github_scripts, is_github
 from mfsdp_lint.readers.embedding_formats.gitlab import gitlab_scripts, is_gitlab
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     MOST_JOBS,
-    Variables,
     added,
     entries,
     environment,
     held,
     items,
     joined,
-    mappings,
     said,
     script_of,
     text_of,
 )
 from mfsdp_lint.readers.embedding_formats.kubernetes import is_kubernetes, kubernetes_scripts, with_images, with_maps
+from mfsdp_lint.readers.embedding_formats.ray import is_ray, ray_scripts
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import ShellRead
 from mfsdp_lint.readers.programs import Programs
@@ -207,55 +206,6 @@ def _flattened(document: YamlDocument, node: Node, before: str = "") -> dict[str
     return found
 
 
-_RUNTIME = ("runtime_env", "runtimeEnvYAML")
-
-
-def is_ray(document: YamlDocument, root: MappingNode) -> bool:
-    """Tell whether a document has a job."""
-    return any("entrypoint" in own and not own.keys().isdisjoint(_RUNTIME) for own in _sections(document, root))
-
-
-def ray_scripts(document: YamlDocument, root: MappingNode, sources: Sources) -> Iterator[Held]:
-    """Yield the command line of every job."""
-    for own in _sections(document, root):
-        if "entrypoint" not in own:
-            continue
-        for name in _RUNTIME:
-            if name in own:
-                inside = entries(document, own[name])
-                variables = environment(document, inside.get("env_vars")) if inside else _in_text(document, own[name])
-                yield from held(text_of(document, own["entrypoint"]), variables)
-
-
-def _sections(document: YamlDocument, root: MappingNode) -> Iterator[dict[str, Node]]:
-    return (entries(document, each) for each in mappings(document, root))
-
-
-def _in_text(document: YamlDocument, node: Node) -> Variables:
-    """Return the variables of an environment that is YAML in a text."""
-    text = text_of(document, node)
-    try:
-        roots = compose_documents(document.path, plain(text))
-    except Unreadable:
-        return {}
-    inner = YamlDocument(document.path, Lines(plain(text)))
-    found = environment(inner, entries(inner, roots[0]).get("env_vars")) if len(roots) == 1 else {}
-    for name, each in found.items():
-        # Places in the text become places in the file that holds the text.
-        words = tuple(tuple(_outside(piece, text) for piece in word) for word in each.words or ())
-        found[name] = replace(each, words=words, written=words[0][0]) if words else each
-    return found
-
-
-def _outside(piece: Piece, text: Text) -> Piece:
-    start = 0
-    for line in text:
-        if start <= piece.start < start + len(line.text):
-            return replace(line.cut(piece.start - start, piece.end - start), text=piece.text)
-        start += len(line.text)
-    return replace(text[0], text=piece.text)
-
-
 _FORMATS: Sequence[
     tuple[Callable[[YamlDocument, MappingNode], bool], Callable[[YamlDocument, MappingNode, Sources], Iterator[Held]]]
 ] = (
@@ -311,6 +261,7 @@ def yaml_scripts(
     roots = compose_documents(path, text, again=True)
     with_maps(document, roots, sources)
     with_images(document, roots, sources)
+    with_pipelines(document, sources)
     for root in roots:
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
         is_known = is_known or found is not None

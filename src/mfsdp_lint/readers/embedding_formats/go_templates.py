@@ -29,7 +29,7 @@ from mfsdp_lint.readers.embedding_formats.go_functions import (
     truth,
 )
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.script import Piece, Text, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 
 _DEEPEST = 24
 """Templates within templates."""
@@ -251,7 +251,7 @@ class _Rendering:
             yield from self._gap(node)
             return
         if isinstance(value, Mapping):
-            entries = [(made(name, node.place), value[name]) for name in sorted(value)]
+            entries = [(_key(name, value[name], node.place), value[name]) for name in sorted(value)]
         elif isinstance(value, Sequence):
             entries = [(made(number, node.place), each) for number, each in enumerate(value)]
         elif truth(value) is False:
@@ -318,6 +318,12 @@ class _Rendering:
     def variable(self, name: str) -> Item:
         """Return the value of a variable."""
         return next((each[name] for each in reversed(self.variables) if name in each), UNKNOWN_ITEM)
+
+
+def _key(name: str, value: Item, place: Piece) -> Item:
+    """Return the key of an entry where its value is written, which decides with it; of any other value, at a place."""
+    text = value.text if isinstance(value, Scalar) else ()
+    return Scalar(name, (standing_at(name, text[0]),)) if text else made(name, place)
 
 
 def _within(node: _Action) -> Iterator[_Node]:

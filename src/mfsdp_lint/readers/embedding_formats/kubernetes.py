@@ -64,14 +64,22 @@ def kubernetes_scripts(document: YamlDocument, root: MappingNode, sources: Sourc
             fill = partial(_with_parameters, given)
             # A template of Argo has the script by itself.
             source = fill(text_of(document, inside.get("source")))
-            variables = {**_from_maps(document, inside), **environment(document, inside.get("env"), fill)}
-            variables = {**image.variables, **variables, **_keys_of_maps(document, inside)}
+            variables = variables_of_container(document, inside, fill)
             with_env = partial(_with_variables, variables, fill)
             text = source or command(document, inside.get("command"), inside.get("args"), fill=with_env)
             if speaks_of_recipes(document.lines.text):
                 document.unfollowed += _missing(document, own, inside, text)
             for one in held(text, variables):
                 yield replace(one, files=files, container=container if image.container.mounts else None)
+
+
+def variables_of_container(
+    document: YamlDocument, container: Mapping[str, Node], fill: Fill = as_it_is
+) -> dict[str, Variable]:
+    """Return the variables of a container: of its image, of whole ConfigMaps, its own, and of their single keys."""
+    image = document.images.get(said(document, container.get("image")) or "", NO_IMAGE)
+    variables = {**_from_maps(document, container), **environment(document, container.get("env"), fill)}
+    return {**image.variables, **variables, **_keys_of_maps(document, container)}
 
 
 def _from_maps(document: YamlDocument, container: Mapping[str, Node]) -> dict[str, Variable]:

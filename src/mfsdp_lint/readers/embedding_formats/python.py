@@ -558,9 +558,7 @@ class _PlacedCommand:
         read = sorted(self.interp.dependencies.data - elsewhere)
         data = (each for each in read if each.endswith(_DATA) and sources.exists(each))
         for path in dict.fromkeys((*own, *map(os.path.relpath, data))):
-            if path not in self.lines:
-                self.lines[path] = Lines(sources.text_or_none(path) or "")
-            yield path, self.lines[path]
+            yield path, self._lines_of(path)
 
     def note(self, files: dict[str, Text]) -> None:
         """Note the file that is written."""
@@ -601,11 +599,16 @@ class _PlacedCommand:
 
     def _written(self, write: object) -> Piece | None:
         """Return the place where a variable was set."""
+        if isinstance(write, Write) and isinstance(write.node, Origin):
+            return self._at(write.node.span)
         if not isinstance(write, Write) or write.module is None or not hasattr(write.node, "lineno"):
             return None
         return self._piece("", write.module, write.node)
 
     def _focus(self, write: object) -> Piece | None:
+        if isinstance(write, Write) and isinstance(origin := write.node, Origin):
+            place = self._at(origin.point)
+            return place and replace(place, option=origin.option)
         if not isinstance(write, Write) or write.module is None or not hasattr(write.focus, "lineno"):
             return None
         return self._piece("", write.module, write.focus)
@@ -665,15 +668,23 @@ class _PlacedCommand:
     def _piece(self, text: str, module: Module, node: Any) -> Piece:
         """Return a text at the place of an expression."""
         path = module.path
-        if path not in self.lines:
-            self.lines[path] = Lines(self.interp.finder.sources.text_or_none(path) or "")
-        lines = self.lines[path]
+        lines = self._lines_of(path)
         if not lines.text:
             return Piece(text, path, lines, 0, 0)
         span = node.point if isinstance(node, Origin) else lines.of_node(path, node)
         if span.path != path:
             return Piece(text, path, lines, 0, 0)
         return Piece(text, path, lines, *lines.range(span))
+
+    def _at(self, span: Span) -> Piece | None:
+        """Return the place of what the program is started with, in the file that starts it."""
+        lines = self._lines_of(span.path)
+        return Piece("", span.path, lines, *lines.range(span)) if lines.text else None
+
+    def _lines_of(self, path: str) -> Lines:
+        if path not in self.lines:
+            self.lines[path] = Lines(self.interp.finder.sources.text_or_none(path) or "")
+        return self.lines[path]
 
 
 _SPELLED = lazy_pattern(r"--?[A-Za-z][\w.-]+(?:=\S+)?|[A-Za-z_][\w.-]{3,}(?:=\S+)?")

@@ -1,4 +1,5 @@
-"""Commands that start what files describe, on a cluster: `helm install`, `kubectl apply` and `kubectl set env`.
+"""Commands that start what files describe, on a cluster: `helm install`, `kubectl apply` and `kubectl set env`; and
+`ray job submit` with its job's environment in a file.
 
 A file, or a chart, that starts a run as it is, is read by itself. What a script makes of it is followed here: values
 that it gives a chart, variables that it sets in a deployment, a manifest that it writes or fills in.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -16,7 +17,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.launch_command import path_of
-from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_file, plain
+from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_file, plain, standing_at
 from mfsdp_lint.readers.shell.state import State, Variable
 
 if TYPE_CHECKING:
@@ -49,6 +50,23 @@ def _values_of(words: Sequence[Text], names: Sequence[str]) -> Iterator[tuple[st
         name, equals, _ = said.partition("=")
         if equals and name in names:
             yield name, behind(word, len(name) + 1)
+
+
+def with_runtime_environment(words: list[Text], read: Callable[[Text], Text | None]) -> list[Text]:
+    """Return `ray job submit` with the variables of the file that `--runtime-env` names, as `--runtime-env-json`."""
+    from mfsdp_lint.readers.embedding_formats.ray import variables_in
+
+    names = [value for _, value in _values_of(words, ("--runtime-env", "--runtime_env"))]
+    text = read(names[-1]) if names else None
+    given: Text = ()
+    for name, variable in variables_in(text).items() if text else ():
+        if value := variable.text:
+            comma = ", " if given else ""
+            given += (standing_at(f'{comma}"{name}": "', value[0]), *value, standing_at('"', value[-1]))
+    if not given:
+        return words
+    option, opening, closing = (standing_at(each, given[0]) for each in ("--runtime-env-json", '{"env_vars": {', "}}"))
+    return [*words[:3], (option,), (opening, *given, closing), *words[3:]]
 
 
 def _path(runner: ScriptRunner, state: State, word: Text) -> str | None:

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Setting, Span
@@ -25,7 +25,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, PYTHON, RANK_LAUNCHERS, is_launcher, submits_recipe
-from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.given_words import HOLE, OF_WORKERS, Given, GivenWord
 from mfsdp_lint.readers.images import files_of_image
 from mfsdp_lint.readers.shell.script import (
     Text,
@@ -372,6 +372,7 @@ def _runtime(word: Text, environment: Environment) -> None:
     section = _VARIABLES_OF_RAY.search(plain(word))
     for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
         environment[found["name"]] = between(word, *found.span("value"))
+        environment[f"{OF_WORKERS}{found['name']}"] = environment[found["name"]]
 
 
 def _only_assignments(words: Sequence[Text], at: int) -> bool:
@@ -395,13 +396,17 @@ def _left_out(exported: str, environment: Environment) -> None:
 
 
 def passed_on(words: Sequence[Text], environment: Mapping[str, Variable]) -> dict[str, Variable]:
-    """Return the variables of a script that a container gets although it inherits none, or gets by another name:
-    `docker run -e NAME`, `APPTAINERENV_NAME=…` (docker-run(1), apptainer-exec(1)).
+    """Return the variables of a script that a container or a job gets although it inherits none, or gets by another
+    name: `docker run -e NAME`, `qsub -v NAME,…`, `APPTAINERENV_NAME=…` (docker-run(1), qsub(1B), apptainer-exec(1)).
     """
     programs = {_base(word) for word in words}
     found: dict[str, Variable] = {}
-    if not programs.isdisjoint(_RUNS_CONTAINERS):
-        asked = (plain(word) for before, word in pairwise(words) if plain(before) in ("-e", "--env"))
+    if not programs.isdisjoint(_OWN_ENVIRONMENT):
+        return found
+    if not programs.isdisjoint((*_RUNS_CONTAINERS, "qsub")):
+        names = ("-v",) if "qsub" in programs else ("-e", "--env")
+        values = (_option(words, number, names) for number in range(len(words)))
+        asked = (name for value in values if value is not None for name in plain(value).split(","))
         found |= {name: environment[name] for name in asked if name in environment}
     for name, variable in environment.items() if not programs.isdisjoint(_OF_HPC) else ():
         inner = _OF_CONTAINER.fullmatch(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -364,6 +364,10 @@ class ScriptRunner:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         words = with_env_files(words, lambda name: self.file(name, state))
         words = _with_exports_of_job(words, state)
+        if submits_ray_job(words):
+            from mfsdp_lint.readers.shell.cluster import with_runtime_environment
+
+            words = with_runtime_environment(words, lambda name: self.file(name, state))
         found = started_by(words, state.input, lambda word: self._is_script(word, state))
         seen = state
         if starts_ray_cluster(words):
@@ -376,11 +380,11 @@ class ScriptRunner:
             from mfsdp_lint.readers.shell.cluster import follow_cluster_command
 
             follow_cluster_command(self, words, state, state.input)
+        passed = passed_on(words, seen.environment())
         if isinstance(found, InnerScript):
-            self._inner(found, seen, container)
+            self._inner(found, seen, container, passed)
         elif found is not None and (place := self._here()) is not None:
-            environment = {} if found.fresh else seen.environment()
-            environment |= passed_on(words, seen.environment())
+            environment = {**({} if found.fresh else seen.environment()), **passed}
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             if submits_job(found) and self.file(found.program, seen) is None:
@@ -430,8 +434,10 @@ class ScriptRunner:
         self.launches.append(launch)
         return True
 
-    def _inner(self, inner: InnerScript, state: State, container: ContainerFiles | None) -> None:
-        """Follow a script that another shell is given: it sees the exported variables."""
+    def _inner(
+        self, inner: InnerScript, state: State, container: ContainerFiles | None, passed: Mapping[str, Variable]
+    ) -> None:
+        """Follow a script that another shell is given: it sees the exported variables, or those of a container."""
         child = state.fork()
         if container is not None:
             child.container, child.folder = container, None
@@ -443,6 +449,7 @@ class ScriptRunner:
         child.variables = {n: each for n, each in child.variables.items() if each.unset or each.exported is not False}
         if inner.fresh:
             child.variables = {}
+        child.variables |= passed
         for name, value in inner.environment.items():
             child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
         if inner.file is not None:

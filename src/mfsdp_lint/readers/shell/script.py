@@ -153,8 +153,8 @@ def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
 
 
 def around(text: Sequence[Piece]) -> Span:
-    """Return the place where a text is written; the file of its first piece counts."""
-    first = text[0]
+    """Return the place where a text is written; the file of its first piece counts that is more than dashes."""
+    first = next((piece for piece in text if piece.text.strip("-")), text[0])
     here = [piece for piece in text if piece.path == first.path]
     return first.lines.span(first.path, min(piece.start for piece in here), max(piece.end for piece in here))
 

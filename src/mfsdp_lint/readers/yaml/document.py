@@ -7,7 +7,7 @@ mappings are merged key by key; any other value replaces the old value.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -47,9 +47,10 @@ _LONGEST_KEY = 200
 class YamlDocument:
     """Content of one document as a tree; `budget` are the nodes that its aliases may still stand for.
 
-    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them, and `images`
-    those of containers by name. `homes` are the files of scalars that are read as its own (`readers/yaml/merged.py`;
-    `is_merged`: with its own in one tree), and `unfollowed` is what is not at hand.
+    `maps` are the ConfigMaps of its file by name, `mounted` the commands of the containers that see them, `images`
+    those of containers by name, and `pipelines` the files that have it as a template. `homes` are the files of scalars
+    that are read as its own (`readers/yaml/merged.py`; `is_merged`: with its own in one tree), and `unfollowed` is what
+    is not at hand.
     """
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -59,6 +60,7 @@ class YamlDocument:
         self.maps: Mapping[str, Mapping[str, ShellText]] = {}
         self.mounted: frozenset[str] = frozenset()
         self.images: Mapping[str, DockerImage] = {}
+        self.pipelines: Sequence[str] = ()
         self.homes: dict[Node, YamlDocument] = {}
         self.is_merged = False
         self.unfollowed: list[Unfollowed] = []

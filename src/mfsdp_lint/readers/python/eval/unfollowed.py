@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.given_words import OF_WORKERS
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container, is_launcher
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
@@ -165,9 +166,19 @@ def call_elsewhere(interp: Interpreter, owner: Object, name: str, call: Call) ->
     if not interp.module_level and (may_launch(interp, function) or interp.may_start(function)):
         with _aside(interp):
             forget_reachable(interp, interp.path.environment)
+            _set_variables_of_job(interp)
             with suppress(Raised, CannotJoin):
                 invoke(interp, owner, call)
     return MISSING
+
+
+def _set_variables_of_job(interp: Interpreter) -> None:
+    """Set the variables that each process of a job has which the program is started as (Ray)."""
+    environment, started = interp.path.environment, interp.started_environment()
+    for name, value in started.fields.items():
+        if isinstance(name, str) and name.startswith(OF_WORKERS):
+            interp.put(environment, name.removeprefix(OF_WORKERS), value)
+            interp.record(environment, name.removeprefix(OF_WORKERS), started.writes.get(name))
 
 
 def may_launch(interp: Interpreter, value: Object) -> bool:

@@ -12,7 +12,7 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.imports import STDLIB
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, IMPORT, is_launcher
-from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.given_words import HOLE, OF_WORKERS
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.huggingface import AUTO_BRIDGE
 from mfsdp_lint.readers.python.eval.iteration import iterate
@@ -273,8 +273,19 @@ def _given_environment(interp: Interpreter, named: Mapping[str, Object]) -> Dict
             return made
         if _ENVIRONMENT.fullmatch(key) and isinstance(value, DictObject):
             inner = [interp.settle(each) for name, each in value.fields.items() if _ENVIRONMENT.fullmatch(str(name))]
-            return next((each for each in inner if isinstance(each, DictObject)), value)
+            found = next((each for each in inner if isinstance(each, DictObject)), value)
+            return _of_job(interp, found) if key == "runtime_env" else found
     return DictObject({}, interp.tick())
+
+
+def _of_job(interp: Interpreter, variables: DictObject) -> DictObject:
+    """Return the variables of a job's driver, with those that all of the job's processes have."""
+    made = DictObject(dict(variables.fields), interp.tick())
+    made.writes = dict(variables.writes)
+    for name, value in variables.fields.items():
+        made.fields[f"{OF_WORKERS}{name}"] = value
+        made.writes[f"{OF_WORKERS}{name}"] = variables.writes.get(name)
+    return made
 
 
 class _Holder(NamedTuple):
