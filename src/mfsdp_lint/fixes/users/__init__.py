@@ -81,6 +81,7 @@ class EditUsers:
         self._known: dict[tuple[Edit, frozenset[tuple[str, str]], frozenset[str]], str] = {}
         self._writes: dict[str, list[tuple[Recipe, tuple[Span, ...]]]] = {}
         self._links: dict[str, str] = {}
+        self._makers: dict[tuple[str, frozenset[str]], str] = {}
 
     def of(self, request: FixRequest, edits: Sequence[Edit]) -> str:
         """Return a user of a text that these edits change; "" where there is none but recipes that are compared."""
@@ -114,10 +115,10 @@ class EditUsers:
         if found := (
             self._excerpt(edit)
             or pin_of(self, request, edit, settings)
-            or self._maker(request, edit)
             or self._rewriter(request, edit)
             or self._searcher(edit, settings)
             or self._digester(request, edit)
+            or self._maker(request, edit)
         ):
             return found
         match kind_of(edit.span.path):

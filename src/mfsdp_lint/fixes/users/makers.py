@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from mfsdp_lint.core.patterns import lazy_pattern
+from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python
@@ -47,22 +48,26 @@ def maker_of(texts: Mapping[str, str], path: str, but: Collection[str] = ()) -> 
     `texts` are those of the other files by their paths; files in `but` train with the file.
     """
     *folders, name = os.path.abspath(path).split("/")
+    beside = os.path.dirname(os.path.abspath(path))
+    given: list[str] | None = None
     for other, text in texts.items():
-        for written in () if other in but else _written(text, _kind(other)):
-            parts = [each for each in written.split("/") if each not in ("", ".", "..")]
-            if not parts or not fnmatchcase(name, parts[-1]) or not _is_below(parts[:-1], folders):
+        for parts in () if other in but else _written(text, _kind(other)):
+            if not fnmatchcase(name, parts[-1]) or not _is_below(parts[:-1], folders):
                 continue
-            above = parts[-2].strip(ANY) if len(parts) > 1 else ""
             is_named = bool(parts[-1].strip(ANY))
-            is_beside = os.path.dirname(os.path.abspath(other)) == os.path.dirname(os.path.abspath(path))
-            if above or (is_named and is_beside) or (parts != [ANY] and _is_given(texts, other, folders[-1])):
+            is_made = len(parts) > 1 and bool(parts[-2].strip(ANY))
+            is_made = is_made or (is_named and os.path.dirname(os.path.abspath(other)) == beside)
+            if not is_made and parts != (ANY,):
+                given = list(_lines_with(texts.values(), folders[-1])) if given is None else given
+                is_made = _starts(given, other)
+            if is_made:
                 return f"{other} makes {name}"
     return ""
 
 
-def _is_below(parts: Collection[str], folders: list[str]) -> bool:
+def _is_below(parts: Sequence[str], folders: Sequence[str]) -> bool:
     """Tell whether a file's folders end as a path does, as far as that is written."""
-    for part, folder in zip(reversed([*parts]), reversed(folders), strict=False):
+    for part, folder in zip(reversed(parts), reversed(folders), strict=False):
         if part == ANY:
             return True
         if not fnmatchcase(folder, part):
@@ -70,18 +75,25 @@ def _is_below(parts: Collection[str], folders: list[str]) -> bool:
     return True
 
 
-def _is_given(texts: Mapping[str, str], program: str, folder: str) -> bool:
-    """Tell whether a command that starts a program gives it a folder."""
-    name, (stem, _) = os.path.basename(program), os.path.splitext(os.path.basename(program))
-    named = re.compile(rf"(?<![\w-])(?:{re.escape(name)}|-m[ \t]+[\w.]*{re.escape(stem)})(?![\w-])")
-    given = re.compile(rf"(?<![\w./-])(?:[\w.-]*/)*{re.escape(folder)}/?(?![\w./-])")
-    for text in texts.values():
-        if (name in text or stem in text) and folder in text:
+def _lines_with(texts: Iterable[str], folder: str) -> Iterator[str]:
+    """Yield the lines of texts that have a folder as a word by itself, as a command has that is given it."""
+    given = re.compile(rf"(?<![\w./-])(?:[\w.-]+/)*{re.escape(folder)}/?(?![\w./-])")
+    for text in texts:
+        if folder in text:
             said = uncommented(text).replace("\\\n", "  ")
             assigned = _assigned(said)
-            if any(given.search(_put_in(each, assigned)) for each in said.split("\n") if named.search(each)):
-                return True
-    return False
+            # (A variable may hold the folder.)
+            words = (folder, *(name for name in assigned if folder in _put_in(f"${name}", assigned)))
+            lines = (_put_in(each, assigned) for each in said.split("\n") if any(word in each for word in words))
+            yield from (each for each in lines if given.search(each))
+
+
+def _starts(lines: Iterable[str], program: str) -> bool:
+    """Tell whether one of some lines names a program, by its file or as a module."""
+    name = os.path.basename(program)
+    module = re.escape(os.path.splitext(name)[0])
+    named = re.compile(rf"(?<![\w-])(?:{re.escape(name)}|-m[ \t]+[\w.]*{module})(?![\w-])")
+    return any(map(named.search, lines))
 
 
 def _kind(path: str) -> str:
@@ -91,18 +103,20 @@ def _kind(path: str) -> str:
     return "make" if name.lower() in ("makefile", "gnumakefile") or name.endswith(".mk") else "commands"
 
 
-@lru_cache(maxsize=4096)
-def _written(text: str, kind: str) -> tuple[str, ...]:
-    """Return the paths that a program writes, each with ANY for what is put in when it runs."""
-    if kind != "python":
-        return tuple(dict.fromkeys(_written_by_commands(text, is_make=kind == "make")))
+@lru_cache(maxsize=MOST_FILES)
+def _written(text: str, kind: str) -> Sequence[tuple[str, ...]]:
+    """Return the parts of the paths that a program writes, each with ANY for what is put in when it runs."""
+    written = _written_in_python(text) if kind == "python" else _written_by_commands(text, is_make=kind == "make")
+    paths = (tuple(part for part in path.split("/") if part not in ("", ".", "..")) for path in written)
+    return [each for each in dict.fromkeys(paths) if each]
+
+
+def _written_in_python(text: str) -> Iterator[str]:
     tree = parsed(text) if _WRITES.search(text) else None
-    if tree is None:
-        return ()
-    nodes = list(ast.walk(tree))
+    nodes = [] if tree is None else list(ast.walk(tree))
     targets = [each for node in nodes if isinstance(node, ast.Call) for each in _targets(node)]
     values = _values(nodes) if targets else {}
-    return tuple(dict.fromkeys(_spelled(each, values) for each in targets))
+    return (_spelled(each, values) for each in targets)
 
 
 def _targets(call: ast.Call) -> Iterator[ast.expr]:
