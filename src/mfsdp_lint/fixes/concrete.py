@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
@@ -29,9 +30,9 @@ class WriteNode:
     item: tuple[Brackets, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Concrete:
-    """A statement's tree and the offsets (in the file) of its nodes."""
+    """A statement's tree and the offsets (in the file) of its nodes. The same only as itself, as its file is."""
 
     module: cst.Module
     places: Mapping[cst.CSTNode, Range]
@@ -45,8 +46,12 @@ class Concrete:
             yield node
             waiting.extend(reversed(node.children))
 
-    def writes(self) -> Iterator[WriteNode]:
-        """Yield every write in the statement, without chained assignments (`a = b = c`), which set several names."""
+    @lru_cache(maxsize=64)  # noqa: B019 (statements are few, and let go with others)
+    def writes(self) -> Sequence[WriteNode]:
+        """Return every write in the statement, without chained assignments (`a = b = c`), which set several names."""
+        return tuple(self._writes())
+
+    def _writes(self) -> Iterator[WriteNode]:
         for node in self.nodes():
             match node:
                 case (
@@ -100,7 +105,12 @@ class Concrete:
 
 def read(file: PythonFile, statement: Statement) -> Concrete | None:
     """Parse one statement; None if libcst refuses it or would not give its text back unchanged."""
-    text = file.document.text[statement.start : statement.end]
+    return _read(file, statement.start, statement.end)
+
+
+@lru_cache(maxsize=64)
+def _read(file: PythonFile, start: int, end: int) -> Concrete | None:
+    text = file.document.text[start:end]
     try:
         module = cst.parse_module(text)
     except (cst.ParserSyntaxError, RecursionError):
@@ -111,13 +121,13 @@ def read(file: PythonFile, statement: Statement) -> Concrete | None:
     data = None if text.isascii() else text.encode()
 
     def place(offset: int) -> int:
-        return statement.start + (offset if data is None else len(data[:offset].decode()))
+        return start + (offset if data is None else len(data[:offset].decode()))
 
     places = {
         node: (place(span.start), place(span.start + span.length))
         for node, span in wrapper.resolve(ByteSpanPositionProvider).items()
     }
-    return Concrete(module, places, (statement.start, statement.end))
+    return Concrete(module, places, (start, end))
 
 
 def is_update(module: cst.Module, brackets: Brackets) -> bool:

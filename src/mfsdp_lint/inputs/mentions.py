@@ -39,6 +39,7 @@ class Mentions:
     def __init__(self) -> None:
         self._texts: dict[str, dict[str, str]] = {}
         self._having: dict[tuple[str, str], dict[str, str]] = {}
+        self._shown: dict[str, str] = {}
 
     def files(self, path: str, words: Collection[str], *, quoting: bool = False) -> Mapping[str, str]:
         """Return the other files of a file's repository that have every one of these words, with their texts.
@@ -54,7 +55,7 @@ class Mentions:
             having = self._with(root, word)
             found = {other: text for other, text in found.items() if other in having}
         return {
-            shown(other): text
+            self._shown[other]: text
             for other, text in found.items()
             if other != own and (quoting or not other.endswith(QUOTING))
         }
@@ -70,6 +71,7 @@ class Mentions:
     def _of(self, root: str) -> dict[str, str]:
         if root not in self._texts:
             self._texts[root] = dict(_texts(root))
+            self._shown |= {path: shown(path) for path in self._texts[root]}
         return self._texts[root]
 
 

@@ -61,6 +61,12 @@ def _other_repository(path: str, request: FixRequest) -> str:
     return own if holds_repository(own) and any(each != own for each in others) else ""
 
 
+def _readers(request: FixRequest) -> Collection[str]:
+    """Return the files of the recipes at fault: the programs among them read the others."""
+    recipes = (need.recipe for need in request.needs)
+    return dict.fromkeys(piece for each in recipes for piece in (each.path, *(one[0] for one in each.pieces)))
+
+
 class EditUsers:
     """The users of edited texts in a project, as far as the comparison of recipes does not show them.
 
@@ -75,6 +81,7 @@ class EditUsers:
         self._known: dict[tuple[Edit, frozenset[tuple[str, str]], frozenset[str]], str] = {}
         self._writes: dict[str, list[tuple[Recipe, tuple[Span, ...]]]] = {}
         self._links: dict[str, str] = {}
+        self._makers: dict[tuple[str, frozenset[str]], str] = {}
 
     def of(self, request: FixRequest, edits: Sequence[Edit]) -> str:
         """Return a user of a text that these edits change; "" where there is none but recipes that are compared."""
@@ -111,6 +118,7 @@ class EditUsers:
             or self._rewriter(request, edit)
             or self._searcher(edit, settings)
             or self._digester(request, edit)
+            or self._maker(request, edit)
         ):
             return found
         match kind_of(edit.span.path):
@@ -132,6 +140,16 @@ class EditUsers:
         shown_lines = re.compile(rf"(?:include|--8<--|<<<)[^\n]*?(?<![\w-]){re.escape(name)}{_LINES}")
         pages = self.search(path, {name}, quoting=True).items()
         return next((f"{other} shows lines of {name}" for other, said in pages if shown_lines.search(said)), "")
+
+    def _maker(self, request: FixRequest, edit: Edit) -> str:
+        """Return a program that makes the file: it makes it again as it was."""
+        from mfsdp_lint.fixes.users.makers import maker_of
+
+        path = edit.span.path
+        training = {
+            piece for need in request.needs for piece in (need.recipe.path, *(one[0] for one in need.recipe.pieces))
+        }
+        return maker_of(self.search(path, ()), path, training)
 
     def _rewriter(self, request: FixRequest, edit: Edit) -> str:
         """Return who makes another recipe out of the text of the file, or of one that turns the feature on there."""
@@ -165,9 +183,7 @@ class EditUsers:
         from mfsdp_lint.fixes.users.derived import digester_of
 
         path = edit.span.path
-        recipes = (need.recipe for need in request.needs)
-        readers = dict.fromkeys(piece for each in recipes for piece in (each.path, *(one[0] for one in each.pieces)))
-        programs = [each for each in readers if each != path and is_python(each) and not is_python(path)]
+        programs = [each for each in _readers(request) if each != path and is_python(each) and not is_python(path)]
         texts = {path: self.texts(path), **self.search(path, {os.path.basename(path)})}
         return digester_of({**texts, **{each: self.texts(each) for each in programs}}, path, programs)
 

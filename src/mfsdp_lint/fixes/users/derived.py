@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.users.takers import lists
@@ -72,14 +73,19 @@ def searcher_of(texts: Mapping[str, str], word: str) -> str:
     `texts` are those that have the word, or name a list that has it; where it is code, nobody looks for it.
     """
     for other, text in texts.items():
-        plain = uncommented(text)
-        if (_READS_ANY.search(plain) if is_python(other) else _SEARCHES_ANY.search(_without_separators(plain))) is None:
-            continue
-        pieces = (each.finditer(plain) for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT))
-        asked = [found[0] for each in pieces for found in each]
-        if any(word in each for each in asked):
+        if word in text and any(word in each for each in _asked(text, is_program=is_python(other))):
             return f"{other} looks for {word} in files that it is given"
     return ""
+
+
+@lru_cache(maxsize=1024)
+def _asked(text: str, *, is_program: bool) -> Sequence[str]:
+    """Return the pieces of a text that may say what it looks for in files that it is given; none where it does not."""
+    plain = uncommented(text)
+    if (_READS_ANY.search(plain) if is_program else _SEARCHES_ANY.search(_without_separators(plain))) is None:
+        return ()
+    pieces = (each.finditer(plain) for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT))
+    return [found[0] for each in pieces for found in each]
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:

@@ -35,6 +35,10 @@ _FILE = lazy_pattern(r"^\+\+\+ (?P<path>[^\t\n]+).*\n", re.MULTILINE)
 _HUNK = lazy_pattern(r"^@@ [^\n]*\n(?P<lines>(?:[ +\\-][^\n]*(?:\n|\Z)|\n)*)", re.MULTILINE)
 _COMPARING = lazy_pattern(r"^.*(?<!git )\b(?:cmp|diff)[ (].*", re.MULTILINE)
 """A line that compares files, or the output of one that it starts."""
+_COMPARING_FOLDERS = lazy_pattern(
+    r"^.*?\b(?P<git>git )?diff\b(?=[^\n]* (?:-\w*r\w*|--recursive|--exit-code)\b)(?P<said>.*)", re.MULTILINE
+)
+"""A line that compares all files of folders, or a folder with what is committed."""
 _DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
@@ -63,6 +67,10 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
         for other, said in users.search(each, (name,)).items():
             if _is_compared(users, said, name):
                 return f"{other} compares {name}"
+        folder = os.path.basename(os.path.dirname(os.path.abspath(each)))
+        for other, said in users.search(each, (folder, "diff")).items():
+            if _is_folder_compared(users, said, folder, name):
+                return f"{other} compares {folder}"
     if is_python(path):
         return _doctest(users, request, edit, settings)
     return _schema(users, request, path, settings) if kind_of(path) == "yaml" else ""
@@ -116,6 +124,18 @@ def _is_compared(users: EditUsers, text: str, name: str) -> bool:
         names = [each.lstrip("./") for each in _NAMES.findall(found[0])]
         is_meant = any(os.path.basename(each) == name for each in names)
         if is_meant and not all(any(each.endswith(f"/{other}") for each in recipes) for other in names):
+            return True
+    return False
+
+
+def _is_folder_compared(users: EditUsers, text: str, folder: str, name: str) -> bool:
+    """Tell whether a text compares a file's folder with another one where no recipe gets the same edit."""
+    recipes = [f"/{recipe.path}" for recipe in users.recipes]
+    for found in _COMPARING_FOLDERS.finditer(uncommented(text)):
+        words = [each.strip("\"'").rstrip("/").removeprefix("./") for each in found["said"].split() if each[:1] != "-"]
+        is_meant = any(os.path.basename(each) == folder for each in words)
+        copies = [each for each in words if any(recipe.endswith(f"/{each}/{name}") for recipe in recipes)]
+        if is_meant and (found["git"] or len(copies) < len(words)):
             return True
     return False
 
