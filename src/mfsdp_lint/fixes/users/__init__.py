@@ -163,7 +163,12 @@ class EditUsers:
         return ""
 
     def _searcher(self, edit: Edit, settings: Collection[str]) -> str:
-        """Return who looks in the files that it is given for a word that an edit changes, or for the setting's name."""
+        """Return who looks in the files that it is given for a word that an edit changes, or for the setting's name.
+
+        Programs in Python are imported, and hardly ever searched.
+        """
+        if is_python(edit.span.path):
+            return ""
         from mfsdp_lint.fixes.users.derived import searcher_of
 
         path, names = edit.span.path, [each.rpartition(".")[2] for each in settings]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from functools import lru_cache
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.fixes.users.takers import lists
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python
 
@@ -80,12 +82,43 @@ def searcher_of(texts: Mapping[str, str], word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _asked(text: str, *, is_program: bool) -> Sequence[str]:
-    """Return the pieces of a text that may say what it looks for in files that it is given; none where it does not."""
+    """Return the pieces of a text that say what it looks for in files that it is given; none where it does not."""
     plain = uncommented(text)
-    if (_READS_ANY.search(plain) if is_program else _SEARCHES_ANY.search(_without_separators(plain))) is None:
-        return ()
-    pieces = (each.finditer(plain) for each in (_QUOTED, _SEARCHES_ANY, _HERE_TEXT))
-    return [found[0] for each in pieces for found in each]
+    if is_program:
+        tree = parsed(text) if _READS_ANY.search(plain) else None
+        return () if tree is None else tuple(_compared_texts(tree))
+    searches = [found[0] for found in _SEARCHES_ANY.finditer(_without_separators(plain))]
+    # What is looked for is in a variable, too.
+    held = any(len(re.findall(r"\$[\w{@*]", each)) > 1 for each in searches)
+    pieces = (each.finditer(plain) for each in ((_QUOTED, _HERE_TEXT) if held else (_HERE_TEXT,)) if searches)
+    return [*(found[0] for each in pieces for found in each), *(found[0] for found in _SEARCHES_ANY.finditer(plain))]
+
+
+_LOOKS_FOR = frozenset(
+    "find index count replace startswith endswith partition split match search fullmatch findall finditer sub".split()  # noqa: SIM905
+)
+"""Methods, of texts or of the module `re`, whose first argument says what to look for."""
+
+
+def _compared_texts(tree: ast.Module) -> Iterator[str]:
+    """Yield the texts that a program looks for in others: written there, or held by a name, also one by one."""
+    nodes = list(ast.walk(tree))
+    asked: list[ast.expr] = []
+    for node in nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            asked.append(node.left)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKS_FOR:
+            asked += node.args[:1]
+    names = {each.id for each in asked if isinstance(each, ast.Name)}
+    for node in nodes:
+        if isinstance(node, ast.For | ast.comprehension) and getattr(node.target, "id", None) in names:
+            asked.append(node.iter)
+            names |= {node.iter.id} if isinstance(node.iter, ast.Name) else set()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in names for to in node.targets):
+            asked.append(node.value)
+    pieces = (piece for each in asked for piece in ast.walk(each) if isinstance(piece, ast.Constant))
+    yield from (each.value for each in pieces if isinstance(each.value, str))
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
