@@ -145,11 +145,10 @@ class EditUsers:
         """Return a program that makes the file: it makes it again as it was."""
         from mfsdp_lint.fixes.users.makers import maker_of
 
-        path = edit.span.path
-        training = {
-            piece for need in request.needs for piece in (need.recipe.path, *(one[0] for one in need.recipe.pieces))
-        }
-        return maker_of(self.search(path, ()), path, training)
+        path, training = edit.span.path, frozenset(_readers(request))
+        if (path, training) not in self._makers:
+            self._makers[path, training] = maker_of(self.search(path, ()), path, training)
+        return self._makers[path, training]
 
     def _rewriter(self, request: FixRequest, edit: Edit) -> str:
         """Return who makes another recipe out of the text of the file, or of one that turns the feature on there."""

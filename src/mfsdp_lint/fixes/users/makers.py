@@ -21,7 +21,8 @@ from mfsdp_lint.readers.registry import is_python
 ANY = "*"
 """A part of a path that is put in when the program runs."""
 
-_WRITES = lazy_pattern(r"\.(?:write_text|write_bytes|dump|save|copy\w*|move)\(|[\"'][wax][bt+]*[\"']")
+_WRITES = lazy_pattern(r"\.(?:write_text|write_bytes|dump|save|copy(?:file|2|tree)?|move)\([^)\s]")
+_OPENS = lazy_pattern(r"\bopen\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*[\"'][wax][bt+]*[\"']")
 _MODE = lazy_pattern(r"[wax][bt+]*")
 _OUTSIDE = lazy_pattern(r"(?i)(?<![a-z])te?mp(?![a-z])|tempfile|te?mpdir|mkd?s?temp")
 """An expression that gives a place for what is thrown away."""
@@ -112,7 +113,7 @@ def _written(text: str, kind: str) -> Sequence[tuple[str, ...]]:
 
 
 def _written_in_python(text: str) -> Iterator[str]:
-    tree = parsed(text) if _WRITES.search(text) else None
+    tree = parsed(text) if _WRITES.search(text) or _OPENS.search(text) else None
     nodes = [] if tree is None else list(ast.walk(tree))
     targets = [each for node in nodes if isinstance(node, ast.Call) for each in _targets(node)]
     values = _values(nodes) if targets else {}
