@@ -8,8 +8,8 @@ from that: a remedy for it would go against what is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe, Span, Variant
@@ -69,11 +69,17 @@ def _names(written: Variant, site: Site) -> Iterator[Unheard]:
         if name != path and not is_flag and origin is not None:
             yield Unheard(path, _named(name) | _of_flags_like(name, core), origin.span, written.value(path))
     # A field that nothing reads any more may still be there.
-    for entry in () if takes_flags else known.entries.values():
-        for path in (f"{entry.section}.{removed.name}" for removed in entry.removed):
-            origin = written.origin(path)
-            if origin is not None and origin.how != "default":
-                yield Unheard(path, frozenset((entry.path,)), origin.span, written.value(path))
+    for path, meant in () if takes_flags else _removed_fields():
+        origin = written.origin(path)
+        if origin is not None and origin.how != "default":
+            yield Unheard(path, frozenset((meant,)), origin.span, written.value(path))
+
+
+@cache
+def _removed_fields() -> Sequence[tuple[str, str]]:
+    """Return the paths of fields that were removed, each with the setting that has taken its place."""
+    entries = table().entries.values()
+    return [(f"{entry.section}.{removed.name}", entry.path) for entry in entries for removed in entry.removed]
 
 
 def _named(name: str) -> frozenset[str]:

@@ -15,10 +15,10 @@ from itertools import islice
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, matching
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 
@@ -231,13 +231,13 @@ def _included(made: _Makefile, path: str, names: str, sources: Sources, *, optio
         _, hole, inner = name.rpartition(HOLE)
         pattern = inner.lstrip("/") if hole else name
         folders = [*above(path), *above(made.path)] if hole else [posixpath.dirname(made.path), posixpath.dirname(path)]
+        if posixpath.isabs(pattern):
+            folders, pattern = ["/"], pattern.lstrip("/")
         found: list[str] = []
         for folder in folders if pattern else ():
-            at, last = posixpath.split(posixpath.normpath(posixpath.join(folder, pattern)))
+            names_there = matching(folder, pattern) if IN_PATTERN.search(pattern) else [pattern]
             found = found or [
-                file
-                for each in ([last] if not re.search(r"[*?\[]", last) else disk.Listing(at).matching(last))
-                if sources.exists(file := posixpath.join(at, each))
+                file for each in names_there if sources.exists(file := posixpath.normpath(posixpath.join(folder, each)))
             ]
         yield from found
         if not found and (hole or not optional):
