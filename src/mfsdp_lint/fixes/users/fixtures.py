@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.discover import is_under
 from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.readers.registry import is_python
@@ -26,7 +27,7 @@ def test_without(users: EditUsers, path: str, module: str, names: Collection[str
     for other, text in users.search(path, {module}).items():
         if not is_python(other) or not any(name in text for name in names):
             continue
-        fixtures = _fixtures_of(parsed(text) or ast.Module([], []), {*names, module})
+        fixtures = _fixtures_of(text, {*names, module})
         tests = {other: text}
         if os.path.basename(other) == "conftest.py":
             below = os.path.dirname(os.path.abspath(other))
@@ -40,26 +41,40 @@ def test_without(users: EditUsers, path: str, module: str, names: Collection[str
     return ""
 
 
-def _fixtures_of(tree: ast.Module, names: Collection[str]) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function of tests: the names that it says or takes, and the fixtures that it makes, of which one is `self`."""
+
+    says: frozenset[str]
+    makes: tuple[str, ...]
+
+
+def _fixtures_of(text: str, names: Collection[str]) -> set[str]:
     """Return the names by which tests have what code of these names makes: fixtures of pytest, and `self`."""
-    taking = set(names)
-    taking.update(
-        each.asname
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for each in node.names
-        if each.asname and each.name.rpartition(".")[2] in names
-    )
+    renamed, functions = _functions(text)
+    taking = {*names, *(other for name, other in renamed if name in names)}
     fixtures: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            said = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-            if taking.isdisjoint(said.union(each.arg for each in node.args.args)):
-                continue
-            given = {_SELF} if any(each.arg == _SELF for each in node.args.args[:1]) else set(_fixture(node))
-            fixtures |= given
-            taking |= given - {_SELF}
+    for each in functions:
+        if not taking.isdisjoint(each.says):
+            fixtures.update(each.makes)
+            taking.update(name for name in each.makes if name != _SELF)
     return fixtures
+
+
+@lru_cache(maxsize=512)
+def _functions(text: str) -> tuple[Sequence[tuple[str, str]], Sequence[_Function]]:
+    """Return the names that imports of a text rename, each with its new one, and its functions."""
+    renamed: list[tuple[str, str]] = []
+    functions: list[_Function] = []
+    for node in ast.walk(parsed(text) or ast.Module([], [])):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            renamed += ((each.name.rpartition(".")[2], each.asname) for each in node.names if each.asname)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            taken = [each.arg for each in node.args.args]
+            said = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+            makes = (_SELF,) if taken[:1] == [_SELF] else tuple(_fixture(node))
+            functions.append(_Function(frozenset((*said, *taken)), makes))
+    return renamed, functions
 
 
 def _fixture(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

@@ -137,7 +137,8 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
     if _CONDITIONAL.match(edit.text):
         return False
     spans = [each for each in anchors_of(request) if each.path == path]
-    for default in _defaults(tree):
+    options = _options(text)
+    for default in options.defaults:
         if any(_is_within(default, each) for each in spans) and not _is_within(default, edit.span):
             return True
     lines = {
@@ -148,39 +149,41 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
         if (origin := need.variant.origin(setting)) is not None and origin.point.path == path
     }
     around = _around(tree, edit.span.line)
-    return any(
-        _around(tree, node.lineno)[:1] == around[:1] and _is_given(tree, node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and node.lineno in lines and isinstance(node.targets[0], ast.Attribute)
-    )
+    return any(_around(tree, line)[:1] == around[:1] for line in lines & options.taken)
 
 
-def _defaults(tree: ast.Module) -> Iterator[ast.expr]:
-    """Yield the values that options, and variables of the environment, have where nobody gives another."""
-    for node in ast.walk(tree):
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What a file says of its options, and of variables of the environment: the values that they have where nobody
+    gives another, and the lines that give one to an attribute.
+    """
+
+    defaults: Sequence[ast.expr]
+    taken: frozenset[int]
+
+
+@lru_cache(maxsize=256)
+def _options(text: str) -> _Options:
+    defaults: list[ast.expr] = []
+    given: list[tuple[int, str]] = []
+    made: set[str] = set()
+    for node in ast.walk(parsed(text) or ast.Module([], [])):
         match node:
             case ast.Call(func=ast.Attribute(attr="get" | "getenv"), args=[_, default]):
-                yield default
+                defaults.append(default)
             case ast.keyword(arg="default", value=default):
-                yield default
+                defaults.append(default)
+            case ast.Assign(targets=[ast.Attribute(), *_], value=ast.Attribute(value=ast.Name(id=owner))):
+                given.append((node.lineno, owner))
+            case ast.Assign(targets=targets, value=ast.Call()):
+                made.update(each.id for each in targets if isinstance(each, ast.Name))
+    # (Options and settings are attributes of what a call has made.)
+    return _Options(defaults, frozenset(line for line, owner in given if owner in made))
 
 
 def _is_within(node: ast.expr, span: Span) -> bool:
     first, last = (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)
     return first <= (span.line, span.column - 1) <= last
-
-
-def _is_given(tree: ast.Module, value: ast.expr) -> bool:
-    """Tell whether a value is an attribute of what a call has made, as options and settings are."""
-    if not isinstance(value, ast.Attribute) or not isinstance(value.value, ast.Name):
-        return False
-    owner = value.value.id
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and any(isinstance(each, ast.Name) and each.id == owner for each in node.targets)
-        for node in ast.walk(tree)
-    )
 
 
 def _user_out_of_sight(
