@@ -204,3 +204,25 @@ def test_a_launch_of_another_repository_is_fixed_there_unless_the_one_around_use
     assert fixed(files, ".") == {"lm/env.sh": "FMT=fsdp_dtensor\n"}
     files["run.sh"] = ". lm/env.sh\npython convert.py --to $FMT\n"
     assert fixed(files, ".") == {"lm/train.sh": files["lm/train.sh"].replace("$FMT", "fsdp_dtensor")}
+
+
+EXPORT = "meta = json.load(open(f'{folder}/metadata.json'))\nassert meta['sharded_backend'] == 'torch_dist'\n"
+RUN = BAD.replace("--save /c", "--save /runs/atlas")
+
+
+@pytest.mark.parametrize(
+    ("export", "nightly", "is_fixed"),
+    [
+        (EXPORT, "python export.py /runs/atlas out\n", False),
+        (EXPORT, "python export.py /runs/other out\n", True),
+        (EXPORT, "rsync -a /runs/atlas backup:\n", True),
+        ("# torch_dist\n", "python export.py /runs/atlas out\n", True),
+        (f"folder = '/runs/atlas'\n{EXPORT}", "", False),
+    ],
+    ids=["whoever starts it says the folder", "another folder", "no reader", "in a comment", "it says the folder"],
+)
+def test_the_format_stays_in_which_a_program_reads_the_checkpoints(
+    fixed: Fixed, export: str, nightly: str, is_fixed: bool
+) -> None:
+    files = {"train.sh": RUN, "export.py": export, "nightly.sh": nightly}
+    assert (fixed(files, "train.sh") == {"train.sh": RUN.replace("torch_dist", "fsdp_dtensor")}) is is_fixed

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.options import Options
+from tests.readers.python.test_decorated import read
 
 PRESETS = """
 from dataclasses import dataclass
@@ -80,3 +82,45 @@ def test_parts_that_no_preset_has_together_are_not_taken_together(choice: str, o
 )
 def test_parts_of_two_presets_or_of_a_changed_one_are(choice: str, offload: str, recompute: str) -> None:
     assert refusals(choice, offload, recompute) == ["MFSDP401"]
+
+
+ROWS = """
+from collections import namedtuple
+
+Row = namedtuple("Row", "pp cp lr", defaults=(1, 0.1))
+SIZES = {"1b": Row(1), "8b": Row(1, lr=0.2), "70b": Row(2)}
+STAGES = {"1b": 1, "8b": 1, "70b": 2}
+OFFSET = {"1b": 0, "8b": 0, "70b": 1}
+
+
+def recipe(size, other, number):
+    cfg = build()
+    cfg.ddp.num_distributed_optimizer_instances = {stages}
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        ("SIZES[size].pp", {"size in ('1b', '8b')": Known(1), "size == '70b'": Known(2)}),
+        ("STAGES[size]", {"size in ('1b', '8b')": Known(1), "size == '70b'": Known(2)}),
+        ("2 * STAGES[size]", {"size in ('1b', '8b')": Known(2), "size == '70b'": Known(4)}),
+        ("2 if SIZES[size].pp > 1 else 1", {"SIZES[size].pp > 1": Known(2), "not (SIZES[size].pp > 1)": Known(1)}),
+        ("SIZES['70b'].pp", {"": Known(2)}),
+        ("SIZES[size].cp", {"": Known(1)}),
+    ],
+)
+def test_a_setting_from_a_row_has_the_value_of_each_row(
+    stages: str, expected: dict[str, object], tmp_path: Path
+) -> None:
+    recipe = read(tmp_path, ROWS.replace("{stages}", stages))["recipe"]
+    said = {" ".join(each.when): each.value("ddp.num_distributed_optimizer_instances") for each in recipe.variants}
+    assert said == expected
+
+
+def test_two_tables_are_asked_by_one_key_together_and_by_two_keys_apart(tmp_path: Path) -> None:
+    for key, together in (("size", 2), ("other", 4)):
+        text = ROWS.replace("{stages}", f"STAGES[size]\n    cfg.ddp.outer_dp_sharding_strategy = OFFSET[{key}]")
+        recipe = read(tmp_path, text)["recipe"]
+        assert len(recipe.variants) == together

@@ -39,6 +39,9 @@ _COMPARING_FOLDERS = lazy_pattern(
     r"^.*?\b(?P<git>git )?diff\b(?=[^\n]* (?:-\w*r\w*|--recursive|--exit-code)\b)(?P<said>.*)", re.MULTILINE
 )
 """A line that compares all files of folders, or a folder with what is committed."""
+_FORMAT = "checkpoint.ckpt_format"
+_READS = lazy_pattern(r"(?i)\b(?:\w*load\w*|read\w*|open|grep|jq|metadata)\b")
+_NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
 _DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
@@ -60,7 +63,7 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
     for other, said in users.search(path, (name,), quoting=True).items():
         if any(lines[0] <= last and first <= lines[-1] for lines, _ in _patched(said, path, text)):
             return f"{other} is a patch of these lines of {name}"
-    if found := _without_feature(users, request):
+    if found := _without_feature(users, request) or _reader_of_checkpoints(users, request, path):
         return found
     for each in dict.fromkeys((path, *(need.recipe.path for need in request.needs))):
         name = os.path.basename(each)
@@ -95,6 +98,33 @@ def _without_feature(users: EditUsers, request: FixRequest) -> str:
                 if not removed.isdisjoint(range(span.line, span.end_line + 1)):
                     return f"{other} makes another recipe of {name}"
     return ""
+
+
+def _reader_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> str:
+    """Return a program that reads the checkpoints of the run in the format that they would no longer have: it says the
+    format, and whoever starts it says the folder.
+    """
+    for need in request.needs:
+        old, folder = map(need.variant.value, (_FORMAT, "checkpoint.save"))
+        if _FORMAT not in need.set or not isinstance(old, Known) or not isinstance(folder, Known):
+            continue
+        place, said = str(folder.value).rstrip("/"), str(old.value)
+        own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
+        texts = users.search(path, (said,)).items() if "/" in place else ()
+        saying = [each for each, text in texts if each not in own and _is_reader(uncommented(text), said)]
+        naming = users.search(path, (os.path.basename(place),)) if saying else {}
+        for other, text in naming.items():
+            if other in own or place not in uncommented(text):
+                continue
+            for reader in saying:
+                if reader == other or os.path.basename(reader) in text:
+                    return f"{reader} reads the checkpoints in {place} as {said}"
+    return ""
+
+
+def _is_reader(text: str, name: str) -> bool:
+    """Tell whether a text is of a program that reads checkpoints of a format; what names the setting is another run."""
+    return name in text and _READS.search(text) is not None and not _NAMED_FORMAT.search(text)
 
 
 def _patched(patch: str, path: str, text: str) -> Iterator[tuple[range, frozenset[int]]]:

@@ -22,6 +22,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, is_test, open_parameters, takes_more
+from mfsdp_lint.readers.python.entries.rows import ways
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -210,20 +211,20 @@ def path_yields(
     for each in launches:
         place = id(each.calls[0][1]) if each.calls else 0
         turns[place] += 1
-        yield _launched(interp, each, (place, turns[place]), spans, names)
+        yield from _launched(interp, each, (place, turns[place]), spans, names)
     if not held and not launches:
         # Nobody knows what becomes of them; this is what is known of them here.
         for turn, each in enumerate(path.launches.handed):
-            yield _launched(interp, each, (RESULT, turn), spans, names)
+            yield from _launched(interp, each, (RESULT, turn), spans, names)
     launched = {id(each.container) for each in launches}
     for way, value in held:
         if id(value) in launched:
             continue
         configures = is_container(interp, value) or may_be_one(interp, value)
         partial = not is_container(interp, value) and not is_taken_for_one(interp, value)
-        variant = variant_of(interp, value, spans)
         names_here, front_end = _names_of(value, names), _front_end(interp, value)
-        yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
+        for variant in variants_of(interp, value, spans):
+            yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
 
 
 def configurations_in(
@@ -274,8 +275,8 @@ def may_be_one(interp: Interpreter, value: Object) -> bool:
     return changed_from_outside(value) or is_taken_for_one(interp, value)
 
 
-def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
-    """Return the settings of a configuration at the end of a path."""
+def variants_of(interp: Interpreter, root: Object, spans: Spans) -> Iterator[Variant]:
+    """Yield the settings of a configuration at the end of a path, for each row of a table that they may be from."""
     environment = interp.path.environment
     if interp.touched_older(0, interp.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
@@ -284,20 +285,31 @@ def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
         copied = deep_copy(interp, environment, copies)
         assert isinstance(copied, DictObject)
         environment = copied
-    return _variant(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
+    yield from _variants(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
 
 
 def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:
     return frozenset(name for name, value in names.items() if value is container)
 
 
-def _launched(interp: Interpreter, launch: Launch, key: Key, spans: Spans, names: Mapping[str, Object]) -> Yield:
+def _launched(
+    interp: Interpreter, launch: Launch, key: Key, spans: Spans, names: Mapping[str, Object]
+) -> Iterator[Yield]:
     with interp.knowing(launch.facts):
-        variant = _variant(interp, launch.root, launch.environment, spans, launch.when)
+        variants = list(_variants(interp, launch.root, launch.environment, spans, launch.when))
     partial = changed_from_outside(launch.root) and not is_taken_for_one(interp, launch.root)
     known = is_container(interp, launch.root)
     names_here, front_end = _names_of(launch.container, names), _front_end(interp, launch.root)
-    return Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
+    for variant in variants:
+        yield Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
+
+
+def _variants(
+    interp: Interpreter, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]
+) -> Iterator[Variant]:
+    for words, facts in ways(interp, root):
+        with interp.knowing(facts):
+            yield _variant(interp, root, environment, spans, (*when, *words))
 
 
 def _variant(
@@ -481,7 +493,7 @@ def evaluate(
                 found.setdefault(each.key, []).append(each)
             changed.update(value.text for value in unknown if any(value is each.container for each in here))
             if not here:
-                idle += [(value, variant_of(interp, value, spans)) for value in unknown]
+                idle += [(value, each) for value in unknown for each in variants_of(interp, value, spans)]
         interp.finish()
     changed_ones = [variant for value, variant in idle if value.text in changed]
     recipes = list(_recipes(entry, found, changed_ones, complete))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.readers.python.eval import standard_objects
@@ -185,10 +185,8 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
         raise Raised("TypeError", "unhashable type: 'slice'")  # from Python 3.12 on it is a KeyError
     if not hashable(key):
         found = selected(interp, holder, key, entries_of(interp, holder))
-        is_exact = type(found) is Choice and found.options == tuple(holder.fields.values())
-        if is_exact and FACTORY not in holder.writes and isinstance(node, ast.Subscript):
-            assert type(found) is Choice
-            found.by = (key, ast.unparse(node.slice), tuple(holder.fields)) if isinstance(key, Unknown) else None
+        if type(found) is Choice and isinstance(key, Unknown) and isinstance(node, ast.Subscript):
+            found.by = _picked_by(found, holder, key, ast.unparse(node.slice))
         return row(found, holder, key, node)
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
@@ -206,6 +204,18 @@ def _dict_entry(interp: Interpreter, holder: DictObject, key: Object, node: Any,
         interp.doubts += 1
         return present(interp, found)
     return found
+
+
+def _picked_by(
+    found: Choice, holder: DictObject, key: Unknown, text: str
+) -> tuple[Unknown, str, tuple[tuple[Object, ...], ...]] | None:
+    """Return the key of an entry of a table as a choice has it; None where the table may have others."""
+    if FACTORY in holder.writes or holder.writes.get(MAY_HAVE_CHANGED) or any(map(uncertain, holder.fields.values())):
+        return None
+    keys = tuple(
+        tuple(each for each, value in holder.fields.items() if identical(value, option)) for option in found.options
+    )
+    return (key, text, keys) if sum(map(len, keys)) == len(holder.fields) else None
 
 
 def row(found: Object, holder: DictObject, key: Object, node: Any) -> Object:
@@ -227,17 +237,24 @@ def any_of(interp: Interpreter, items: Iterable[Object]) -> Object:
     """Return any one of these items, which one is not known: a write to it may be a write to any of them."""
     options = [option for option in _options(items) if option is not MISSING]
     if holds_objects(options):
-        interp.doubts += 1
-        return join(interp, options)
+        return _one_of(interp, options)
     found = interp.unknown()
     if any(isinstance(option, (Bound, Function, Partial)) for option in options):
         found.fields[METHOD_OF] = tuple(options)
     return found
 
 
+def _one_of(interp: Interpreter, options: Sequence[Object]) -> Object:
+    interp.doubts += 1  # there may be no such item
+    return join(interp, options)
+
+
 def selected(interp: Interpreter, holder: Object | range, key: Object, items: Iterable[Object]) -> Object:
     """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
-    found = any_of(interp, items)
+    options = list(items)
+    # (Of the constants of a table each may be meant; of a sequence of numbers hardly one is looked at by itself.)
+    is_table = type(holder) is DictObject and options and all(isinstance(each, CONSTANTS) for each in options)
+    found = _one_of(interp, options) if is_table else any_of(interp, options)
     if type(found) is not Choice:
         blame(found, obstacle_of(holder))
         return found

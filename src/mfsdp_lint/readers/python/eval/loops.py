@@ -132,7 +132,7 @@ def _over_one_of(interp: Interpreter, node: Any, iterable: Choice, first: int, f
         by = key_of_option(iterable, iterable.options[number])
         if by is None:
             return f"`{head(node)}` walks choice {number + 1} of {len(iterable.options)}"
-        return f"{by.text} == {by.value!r}"
+        return by.words
 
     if not behind:
         return walk()

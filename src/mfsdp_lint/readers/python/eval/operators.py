@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.truth import join, negated, truth
+from mfsdp_lint.readers.python.state.truth import join, negated, part_of_each, truth
 from mfsdp_lint.readers.python.state.variables import copied_environment, holds, is_environment, is_set
 from mfsdp_lint.readers.python.values.bounds import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.code import plain
@@ -79,22 +79,38 @@ def compare(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, nod
         if known is None:
             return found if kind is ast.In else negated(interp, found)
         return derived(known is (kind is ast.In), found)
-    if kind in _IDENTITY:
-        answer = same_object(left, right)
-    elif kind not in MEMBERSHIP and StandardObject in (type(left), type(right)):
-        answer = standard_objects.compared(interp, _COMPARING[kind], left, right)
-    elif kind in _EQUALITY:
-        answer = equal(interp, left, right)
-    elif kind in MEMBERSHIP:
-        answer = contains(interp, right, left, frame)
-    else:
-        answer = _of_versions(ORDER[kind], left, right)
-        if answer is None:
-            answer = _ordered(ORDER[kind], _elements_settled(interp, left), _elements_settled(interp, right))
-    opposite = kind in _OPPOSITE
+    answer, opposite = _answer(interp, kind, left, right, frame), kind in _OPPOSITE
     if answer is not None:
         return answer is not opposite
+    if (choice := selection_beside(left, right)) is not None:
+        each = [(one, right) if choice is left else (left, one) for one in choice.options]
+        answers = [_answer(interp, kind, *sides, frame) for sides in each]
+        if None not in answers:
+            return part_of_each(interp, choice, [one is not opposite for one in answers])
     return _question(interp, op, left, right, opposite, node)
+
+
+def selection_beside(left: Object, right: Object) -> Choice | None:
+    """Return the one of two operands that is a selection, where the other one is known."""
+    choice, other = (left, right) if type(left) is Choice else (right, left)
+    if type(choice) is not Choice or isinstance(other, (Choice, Unknown)):
+        return None
+    return choice if choice.is_selection and MISSING not in choice.options else None
+
+
+def _answer(interp: Interpreter, kind: type[ast.cmpop], left: Object, right: Object, frame: Frame) -> bool | None:
+    if kind in _IDENTITY:
+        return same_object(left, right)
+    if kind not in MEMBERSHIP and StandardObject in (type(left), type(right)):
+        return standard_objects.compared(interp, _COMPARING[kind], left, right)
+    if kind in _EQUALITY:
+        return equal(interp, left, right)
+    if kind in MEMBERSHIP:
+        return contains(interp, right, left, frame)
+    answer = _of_versions(ORDER[kind], left, right)
+    if answer is None:
+        answer = _ordered(ORDER[kind], _elements_settled(interp, left), _elements_settled(interp, right))
+    return answer
 
 
 def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
@@ -528,16 +544,19 @@ def _binary_over(interp: Interpreter, kind: type, left: Object, right: Object) -
     rights = right.options if isinstance(right, Choice) else (right,)
     if len(lefts) * len(rights) > 64:
         return interp.unknown("", not_none=True)
-    found = []
+    found: list[Object] = []
     for one in lefts:
         for other in rights:
             try:
                 found.append(binary(interp, kind, one, other))
             except Raised:
                 interp.doubts += 1
-    if not found:
+                found.append(MISSING)
+    if all(each is MISSING for each in found):
         raise Raised("TypeError", "unsupported operand types")
-    return join(interp, found)
+    if (choice := selection_beside(left, right)) is not None:
+        return part_of_each(interp, choice, found)
+    return join(interp, [each for each in found if each is not MISSING])
 
 
 def sign(interp: Interpreter, op: ast.unaryop, value: Object) -> Object:

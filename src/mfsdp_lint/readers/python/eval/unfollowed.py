@@ -24,7 +24,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing, only_looks
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import CannotJoin, Command, Facts, Launch, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CannotJoin, Command, Launch, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import Call, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import (
@@ -119,12 +119,14 @@ def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -
     environment = deep_copy(interp, path.environment, copies)
     assert isinstance(environment, DictObject)
     interp.charge(len(copies))
-    facts = Facts()
-    facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
-    facts.open = path.facts.open.copy()
     here = [(frame.module, node, frame.function)] if isinstance(node, ast.AST) else []
     return Launch(
-        container, root, environment, facts, tuple(words for _, words in path.taken), (*here, *calls_to(frame))
+        container,
+        root,
+        environment,
+        path.facts.copy(),
+        tuple(words for _, words in path.taken),
+        (*here, *calls_to(frame)),
     )
 
 

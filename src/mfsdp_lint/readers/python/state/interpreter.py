@@ -350,12 +350,12 @@ class Interpreter:
         return programs.reach(module.path)
 
     @contextmanager
-    def knowing(self, facts: Facts) -> Iterator[None]:
+    def knowing(self, facts: Facts) -> Iterator[Facts]:
         """Back to what was decided on a path that has ended, for a question about what it yielded."""
         path = self.path
         now, path.facts = path.facts, facts
         try:
-            yield
+            yield facts
         finally:
             path.facts = now
 
@@ -655,6 +655,11 @@ class Interpreter:
         known = self.path.facts.fields.get(("is", id(choice)), MISSING)
         if known is not MISSING:
             return self.settle(known)
+        if choice.by is not None:
+            key, _, keys = choice.by
+            rows = zip(keys, choice.options, strict=True)
+            known = self.settle(key)
+            return next((row for each, row in rows if any(identical(one, known) for one in each)), choice)
         if choice.of is None or (whole := self.settle(choice.of[0])) is choice.of[0]:
             return choice
         left = whole.options if type(whole) is Choice else (whole,)

@@ -106,6 +106,10 @@ class Facts:
     open: list[Any] = field(default_factory=list)
     born: int = NEVER_OLD
 
+    def copy(self) -> Facts:
+        """Return the same facts, to which others can be added."""
+        return Facts(self.fields.copy(), self.kept.copy(), self.open.copy())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Launch:

@@ -246,7 +246,7 @@ class Choice:
     Where it is the part of a selection (`preset["offload"]`), `of` is that selection and the part's value in each of
     its options; MISSING where reading fails. A selection is one option for as long as its owner is: a decision about
     one of its parts holds for the others. Of an entry of a table, `by` is the key that is not known, its text, and the
-    key of each option.
+    keys of each option.
     """
 
     __slots__ = ("by", "is_selection", "of", "options")
@@ -256,7 +256,7 @@ class Choice:
         options: tuple[Object, ...],
         of: tuple[Choice, tuple[Object, ...]] | None = None,
         is_selection: bool = False,
-        by: tuple[Unknown, str, tuple[Object, ...]] | None = None,
+        by: tuple[Unknown, str, tuple[tuple[Object, ...], ...]] | None = None,
     ) -> None:
         self.options = options
         self.of = of

@@ -1,0 +1,71 @@
+"""Rows of tables by a key that is not known, as in `SIZES[args.size]`: a configuration is looked at with each of them.
+
+A setting is one of several values there, of which no rule could speak; yet whoever writes such a table means every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.megatron.vocabulary import NAMES
+from mfsdp_lint.readers.python.export.origins import plain_value
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.paths import Facts
+from mfsdp_lint.readers.python.state.truth import PickedBy, key_of_option, narrow
+from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, Object
+
+MOST_WAYS = 16
+"""Ways in which one configuration is looked at. The rows of a table that would make more stay one of several."""
+
+Way = tuple[tuple[str, ...], Facts]
+"""What is taken as given, in words, and the facts with it."""
+
+
+def ways(interp: Interpreter, root: Object) -> Sequence[Way]:
+    """Return the ways in which a configuration is looked at: one, or one for each key of tables that its settings are
+    from, where keys have different values for those that matter.
+    """
+    found: Sequence[Way] = [((), interp.path.facts)]
+    taken = list(_taken(interp, root))
+    for key in dict.fromkeys(by.key for by, _ in taken):
+        of_key = [(by, value) for by, value in taken if by.key is key]
+        more = [
+            ((*words, *said), facts) for words, known in found for said, facts in _with_each_key(interp, of_key, known)
+        ]
+        found = more if len(more) <= MOST_WAYS else found
+    return found
+
+
+def _taken(interp: Interpreter, root: Object) -> Iterator[tuple[PickedBy, Choice]]:
+    """Yield the settings that matter and come from a row, each with the key by which it is chosen."""
+    root = interp.settle(root)
+    sections = (interp.settle(each) for each in root.fields.values()) if isinstance(root, Instance) else ()
+    for owner in (root, *sections):
+        for name, value in owner.fields.items() if isinstance(owner, (Instance, DictObject)) else ():
+            if type(value) is Choice and value.is_selection and name in NAMES:
+                by = key_of_option(value, *value.options)
+                if by is not None and interp.settle(by.key) is by.key:
+                    yield by, value
+
+
+def _with_each_key(interp: Interpreter, taken: Sequence[tuple[PickedBy, Choice]], facts: Facts) -> Iterator[Way]:
+    """Yield the facts with each of the keys that give different values; keys that are alike go together."""
+    key, text, every = taken[0][0]
+    alike: dict[str, list[tuple[Object, Facts]]] = {}
+    for each in every:
+        if all(each in by.values for by, _ in taken):
+            with interp.knowing(facts.copy()) as here:
+                interp.learn("is", key, each)
+                said = repr([plain_value(interp, value) for _, value in taken])
+            alike.setdefault(said, []).append((each, here))
+    for rows in alike.values():
+        here = rows[0][1]
+        if len(rows) > 1:
+            with interp.knowing(here):
+                values = [interp.settle(value) for _, value in taken]
+            with interp.knowing(facts.copy()) as here:
+                for (_, choice), value in zip(taken, values, strict=True):
+                    narrow(interp, choice, [value])
+        yield ((PickedBy(key, text, tuple(each for each, _ in rows)).words,) if len(alike) > 1 else ()), here
+    if not alike:
+        yield (), facts
