@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, matching
-from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, is_left_out, plain
 from mfsdp_lint.readers.shell.state import Held, Variable
 
 _DEEPEST = 16
@@ -317,15 +317,33 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text
             if name.startswith("strip "):
                 inner = expanded((place.cut(len("$(strip "), len(place.text) - 1),), depth - 1, known)
                 return [replace(each, text=each.text.replace("\n", " ")) for each in inner]
+            if name.startswith(("if ", "or ")):
+                return chosen(list(_arguments(place.cut(len("$(if "), len(place.text) - 1))), name[:2], depth, known)
             if name.startswith("call "):
                 called, *given = _arguments(place.cut(len("$(call "), len(place.text) - 1))
                 name = plain(expanded((called,), depth - 1, known)).strip()
                 arguments = {str(number): expanded((each,), depth - 1, known) for number, each in enumerate(given, 1)}
                 known = {**known, **dict.fromkeys(map(str, range(len(given) + 1, 10)), ()), **arguments}
+            if "$" in name and " " not in name:
+                name = plain(expanded((place.cut(len("$("), len(place.text) - 1),), depth - 1, known))
             if (value := known.get(name)) is not None:
                 return expanded(value, depth - 1, known)
         unset = name.isidentifier() and name not in known and _OTHERS not in known
         return (replace(place, text=HOLE, option=f"${name}" if unset else ""),)
+
+    def chosen(given: list[Piece], how: str, depth: int, known: Mapping[str, Text | None]) -> Sequence[Piece]:
+        """Return what `$(if condition,one,other)` or `$(or one,other,…)` gives (section 8.4)."""
+        for number, each in enumerate(given):
+            said = expanded((_stripped(each),), depth - 1, known)
+            said = () if is_left_out(said) else said
+            if HOLE in plain(said):
+                return (replace(each, text=HOLE),)
+            if how == "if" and number == 0:
+                place = 1 if plain(said) else 2
+                return expanded((_stripped(given[place]),), depth - 1, known) if place < len(given) else ()
+            if plain(said):
+                return said
+        return ()
 
     found = expanded(text, _DEEPEST)
     fits = len(found) <= _MOST_FILLS and sum(len(piece.text) for piece in found) <= _LONGEST
@@ -340,6 +358,11 @@ def _arguments(text: Piece) -> Iterator[Piece]:
             yield text.cut(start, each.start())
             start = each.end()
     yield text.cut(start, len(text.text))
+
+
+def _stripped(text: Piece) -> Piece:
+    said = text.text
+    return text.cut(len(said) - len(said.lstrip()), len(said.rstrip())) if said.strip() else text.cut(0, 0)
 
 
 def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:

@@ -28,6 +28,7 @@ from mfsdp_lint.readers.shell.script import (
     filled,
     known,
     located,
+    name_of_file,
     option,
     output_of,
     placed,
@@ -325,7 +326,7 @@ def _ls(runner: Runner, script: Script, node: Node, words: list[Text], state: St
 def _tee(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     for word in words[1:]:
         if not plain(word).startswith("-"):
-            state.write(plain(word), state.input, adds=any(known(each) == "-a" for each in words))
+            state.write(name_of_file(word), state.input, adds=any(known(each) == "-a" for each in words))
     _print(state, state.input)
     return _ended(state)
 
@@ -690,7 +691,7 @@ def written_to(expander: Expander, node: Node) -> tuple[str, bool] | None:
     """Return the file that the output of a redirected command goes to, and whether it is added there; None where there
     is none, or its name is not known.
 
-    A name with holes is a name all the same: the same holes are the same file.
+    A name with holes is a name all the same (see `name_of_file`).
     """
     for child in node.named_children:
         redirects = (child, *child.named_children) if child.type == "heredoc_redirect" else (child,)
@@ -700,5 +701,5 @@ def written_to(expander: Expander, node: Node) -> tuple[str, bool] | None:
             if each.type == "file_redirect" and marks and is_output and each.named_children:
                 text = expander.text(each.named_children[-1])
                 if known(text) != "/dev/null":
-                    return plain(text), marks[0] == ">>"
+                    return name_of_file(text), marks[0] == ">>"
     return None

@@ -103,8 +103,8 @@ def _apply(runner: ScriptRunner, words: Sequence[Text], state: State, body: Text
     for name in named:
         if plain(name) in ("", "-"):
             written = body
-        elif plain(name) in state.files:
-            written = state.files[plain(name)]
+        elif (file := state.written_as(name)) is not None:
+            written = state.files[file]
         else:
             path = _path(runner, state, name)
             state.applied = (*state.applied, path) if path is not None else state.applied

@@ -501,8 +501,8 @@ def _says(words: Sequence[Text], *names: str) -> bool:
 def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Text | None:
     """Return the text of a script file; None where the file is not found, or its text is not known."""
     said = plain(name)
-    if said in state.files:
-        return state.files[said]
+    if (written := state.written_as(name)) is not None:
+        return state.files[written]
     path = path_of(located(name), script, sources, state.folder, state.container)
     if path is None and _BATCH_FILE.fullmatch(said):  # (what a name without such an end means elsewhere is data)
         path = _elsewhere(name, script, sources)

@@ -513,8 +513,8 @@ class ScriptRunner:
     def _is_script(self, word: Text, state: State) -> bool:
         """Tell whether a word names a file that this script has written, or one of the tree that names a shell."""
         said = plain(word)
-        if said in state.files:
-            return state.files[said] is not None
+        if (written := state.written_as(word)) is not None:
+            return state.files[written] is not None
         if "/" not in said or "=" in said or said.startswith("-") or " " in said:
             return False
         text = self.file(word, state)

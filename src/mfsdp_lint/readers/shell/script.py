@@ -114,6 +114,31 @@ def located(text: Iterable[Piece]) -> str | None:
     return known(replace(piece, text=piece.stands) if piece.stands else piece for piece in text)
 
 
+def name_of_file(text: Iterable[Piece]) -> str:
+    """Return a text as the name of a file: each HOLE with what is put in there, which tells it from others."""
+    return "".join(_put_in(_source(each)) if HOLE in each.text else _of_process(each.text) for each in text)
+
+
+def _put_in(said: str) -> str:
+    return f"{HOLE}{said}{HOLE}"
+
+
+def _of_process(text: str) -> str:
+    # (The grammar takes `$$` for plain text where output goes to.)
+    return text.replace("$$", _put_in("$$"))
+
+
+def _source(piece: Piece) -> str:
+    said = piece.option or piece.lines.text[piece.start : piece.end].replace("{", "").replace("}", "")
+    # (What commands print may differ from place to place.)
+    return f"{said}@{piece.start}" if said.startswith(("$(", "`")) else said
+
+
+def shape_of_name(name: str) -> str:
+    """Return the name of a file without what is put in."""
+    return _PUT_IN.sub(HOLE, name)
+
+
 def option(text: Iterable[Piece]) -> str:
     """Return the environment variable that decides a text; "" if none does."""
     return next((piece.option for piece in text if piece.option), "")
@@ -129,6 +154,7 @@ def is_left_out(text: Text) -> bool:
     return all(piece.option and not piece.option[1:].isdigit() for piece in text)
 
 
+_PUT_IN = lazy_pattern(rf"{HOLE}[^{HOLE}]*{HOLE}")
 EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _BLANKS = lazy_pattern(r"(?:\s|\\\r?\n)+")
 _OPENS = ("$", "`", "<", "{", "@")

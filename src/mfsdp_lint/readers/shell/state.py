@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.readers.shell.script import Piece, Text
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.script import Piece, Text, name_of_file, plain, shape_of_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -156,8 +157,21 @@ class State:
             self.variables[each] = variable if fits else LOST
             self.forget(each)
 
+    def written_as(self, name: Text) -> str | None:
+        """Return the name under which `files` has a file that the script wrote; None where it has none.
+
+        What is put into a name may have another name there, as long as that can only mean one file.
+        """
+        said = name_of_file(name)
+        if said not in self.files:
+            alike = [each for each in self.files if shape_of_name(each) == plain(name)] if HOLE in said else []
+            if len(alike) < 2:
+                return alike[0] if alike else None
+            self.files[said] = None
+        return said
+
     def write(self, name: str, text: Text | None, *, adds: bool = False) -> None:
-        """Note the text that a file has now; None where it is not known."""
+        """Note the text that a file has now; None where it is not known. `name` is as `name_of_file` gives it."""
         before = self.files.get(name, ()) if adds else ()
         self.files[name] = None if text is None or before is None else (*before, *text)
 

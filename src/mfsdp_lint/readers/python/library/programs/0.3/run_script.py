@@ -17,6 +17,12 @@ SWITCHES = (
     "--deterministic", "-d", "--dryrun", "--dump_env", "-en", "--enable_nsys", "--export_nsys_sqlite", "--head_only", "--is_long_convergence_run",
     "--list_config_variants", "--offline", "--packed_sequence", "--profiling_gpu_metrics", "--retry_on_testing_failure", "--use_recipes",
 )
+SHORT = (
+    "-a", "-c", "-ce", "-cm", "-cs", "-cv", "-et", "-g", "-gb", "-gn", "-hf", "-i", "-l", "-lgc", "-lmc", "-m",
+    "-mb", "-mh", "-ng", "-nh", "-p", "-pyp", "-rl", "-sl", "-t", "-vb", "-vp", "-wde", "-wdj", "-wdk", "-wdp",
+    "-wds",
+)
+"""Others by their short names, with a value each, which would be taken for the beginning of a longer one."""
 LISTS = ("-cb", "--custom_bash_cmds", "--dataset_paths", "--c4_train_shards")
 """Options that are not read here, without a value or with several (argument_parser.py, 0.3.1 to 0.5.1): any other one has one."""
 
@@ -41,6 +47,8 @@ def main():
     parser.add_argument("--save_interval", type=int)
     parser.add_argument("--load_dir")
     parser.add_argument("--pretrained_checkpoint")
+    for option in SHORT:
+        parser.add_argument(option)
     for option in SWITCHES:
         parser.add_argument(option, action="store_true")
     for option in LISTS:

@@ -22,6 +22,11 @@ SWITCHES = (
     "-d", "--dryrun", "--dump_env", "-en", "--enable_nsys", "--export_nsys_sqlite", "--head_only", "--is_long_convergence_run",
     "--list_config_variants", "--offline", "--packed_sequence", "--profiling_gpu_metrics", "--retry_on_testing_failure",
 )
+SHORT = (
+    "-a", "-gn", "-hf", "-i", "-l", "-lgc", "-lmc", "-mh", "-nh", "-p", "-pyp", "-t", "-vb", "-wde", "-wdj",
+    "-wdk", "-wdp", "-wds",
+)
+"""Others by their short names, with a value each, which would be taken for the beginning of a longer one."""
 LISTS = ("-cb", "--custom_bash_cmds", "--dataset_paths", "--c4_train_shards")
 """Options that are not read here, without a value or with several (argument_parser.py, 0.6.0): any other one has one."""
 
@@ -84,6 +89,8 @@ def parsed():
     parser.add_argument("--additional_slurm_params")
     parser.add_argument("--gres")
     parser.add_argument("--use_recipes", action="store_true")
+    for option in SHORT:
+        parser.add_argument(option)
     for option in SWITCHES:
         parser.add_argument(option, action="store_true")
     for option in LISTS:
