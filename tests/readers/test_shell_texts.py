@@ -298,3 +298,21 @@ def test_a_script_that_is_the_value_of_an_option_is_not_what_a_command_starts() 
     files = {"setup.sh": "torchrun pretrain_gpt.py --use-torch-fsdp2\n"}
     recipe = only_recipe("srun --task-prolog setup.sh python pretrain_gpt.py --use-megatron-fsdp\n", files)
     assert recipe.setting("dist.use_torch_fsdp2").value == Known(False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "read", "is_first"),
+    [
+        ("/tmp/a.$$", "/tmp/b.$$", "/tmp/a.$$", True),
+        ("$T/a", "$T/b", "$T/a", True),
+        ("/tmp/x.$A", "/tmp/x.$B", "/tmp/x.$A", True),
+        ("/tmp/x.$A", "/tmp/x.$B", "/tmp/x.$B", False),
+        ("/tmp/x.$A", "/tmp/x.$B", "/tmp/x.$C", False),
+        ("/tmp/x.$A", "/tmp/y.$A", "/tmp/x.$C", True),
+        ("$(mktemp)", "$(mktemp)", "$(mktemp)", False),
+    ],
+)
+def test_files_whose_names_are_not_known_are_told_apart(first: str, second: str, read: str, is_first: bool) -> None:
+    files = f'echo --use-megatron-fsdp > "{first}"\necho --bf16 > "{second}"\n'
+    found = recipes(f'{files}torchrun pretrain_gpt.py --ckpt-format fsdp_dtensor $(cat "{read}")\n')
+    assert any(each.setting("ddp.use_megatron_fsdp").value == Known(True) for each in found) is is_first

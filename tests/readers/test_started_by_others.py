@@ -49,6 +49,19 @@ MAKEFILES: Mapping[str, tuple[str, list[str]]] = {
         f"define ARGS\n{FSDP}\n{BAD}\nendef\ntrain:\n\ttorchrun pretrain_gpt.py $(strip $(ARGS))\n",
         [f"Makefile:3 {FORMAT}"],
     ),
+    "a name that is put together": (
+        f"SIZE ?= 8b\nARGS_8b = {FSDP}\ntrain:\n\ttorchrun pretrain_gpt.py $(ARGS_$(SIZE)) {BAD}\n",
+        [f"Makefile:4 {FORMAT}"],
+    ),
+    "a choice": (
+        f"FSDP ?= 1\nARGS = $(if $(FSDP), {FSDP}) $(if $(NONE),--bf16,$(or $(NONE), {BAD}))\n"
+        "train:\n\ttorchrun pretrain_gpt.py $(ARGS)\n",
+        [f"Makefile:2 {FORMAT}"],
+    ),
+    "a choice that is not known": (
+        f"ARGS = {FSDP} $(if $(shell which srun),{BAD},{GOOD})\ntrain:\n\ttorchrun pretrain_gpt.py $(ARGS)\n",
+        [],
+    ),
     "a condition that holds": (
         f"FSDP ?= 1\nifeq ($(FSDP),1)\nARGS = {FSDP}\nelse\nARGS =\nendif\n"
         f"train:\n\ttorchrun pretrain_gpt.py {BAD} $(ARGS)\n",

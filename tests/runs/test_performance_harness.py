@@ -93,6 +93,12 @@ def test_variables_that_the_job_is_given_are_not_those_of_the_recipe(project: Pr
     assert run.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == Known("8")
 
 
+def test_short_options_that_nothing_is_read_of_are_not_taken_for_longer_ones(project: Project) -> None:
+    project.write("launch.sh", f"python {PLACE}/setup_experiment.py {LLAMA} -a ours -p batch -i img -gn 4 -l logs\n")
+    (run,) = project.runs("launch.sh", bridge="0.6.0")
+    assert run.setting("model.pipeline_model_parallel_size").value != Known("batch")
+
+
 def test_starts_that_are_followed_are_judged_and_the_others_told(project: Project) -> None:
     words = LLAMA.replace("64", "$N")
     project.write("launch.sh", f"for N in 64 none; do\n  python {PLACE}/run_script.py {words}\ndone\n")

@@ -54,6 +54,8 @@ def test_a_switch_that_nobody_reads(project: Project) -> None:
         pytest.param("/opt/rl/examples/configs/sft_openmathinstruct2_megatron.yaml", True, id="elsewhere"),
         pytest.param("../../RL/examples/configs/recipes/vlm/vlm_grpo-2b-megatron.yaml", True, id="beside the project"),
         pytest.param("/opt/rl/examples/configs/recipes/llm/performance/grpo-32b.yaml", True, id="all of them have it"),
+        pytest.param("../grpo_math_1B_megatron.yaml", True, id="where the folder is copied to"),
+        pytest.param("../grpo-32b.yaml", False, id="any file there"),
         pytest.param("/opt/rl/examples/configs/sft.yaml", False, id="one without Megatron"),
         pytest.param("/data/grpo_megatron.yaml", False, id="a file of somebody's own"),
     ],

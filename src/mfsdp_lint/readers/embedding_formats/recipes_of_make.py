@@ -335,7 +335,7 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text
         """Return what `$(if condition,one,other)` or `$(or one,other,…)` gives (section 8.4)."""
         for number, each in enumerate(given):
             said = expanded((_stripped(each),), depth - 1, known)
-            said = () if is_left_out(said) else said
+            said = () if HOLE in plain(said) and is_left_out(said) else said
             if HOLE in plain(said):
                 return (replace(each, text=HOLE),)
             if how == "if" and number == 0:

@@ -279,11 +279,15 @@ def shipped(ships: Ships, name: str, named: Origin | None) -> Section | None:
 
 
 def _shipped_anywhere(ships: Ships, path: str, named: Origin | None) -> Section:
-    """Return what is known of a file in a copy of the framework that is elsewhere, by the end of its path."""
+    """Return what is known of a file in a copy of the framework that is elsewhere, by the end of its path.
+
+    A path that leads out of the tree, which is put into such a copy, may have fewer folders than the framework's.
+    """
     parts = path.split("/")
     for pattern, entries in ships.items():
         asked = pattern.split("/")
-        if len(parts) >= len(asked) and all(map(fnmatchcase, parts[-len(asked) :], asked)):
+        is_named = len(parts) >= len(asked) or _ANY_FILE.fullmatch(asked[-1]) is None
+        if is_named and all(map(fnmatchcase, reversed(parts), reversed(asked))):
             return _with_entries(entries, named)
     return MISSING
 
@@ -299,6 +303,7 @@ def _with_entries(entries: Mapping[str, Plain], named: Origin | None) -> Section
     return found
 
 
+_ANY_FILE = lazy_pattern(r"\*\.\w+")
 _COMPOSES = lazy_pattern(
     r"_*(?:bases?|extends?|inherits?|inherits?_from|includes?|imports?|parents?|defaults)_*", re.IGNORECASE
 )
