@@ -11,8 +11,8 @@ from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.readers.python.export.origins import plain_value
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Facts
-from mfsdp_lint.readers.python.state.truth import PickedBy, key_of_option, narrow
-from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, Object
+from mfsdp_lint.readers.python.state.truth import narrow
+from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, Object, PickedBy
 
 MOST_WAYS = 16
 """Ways in which one configuration is looked at. The rows of a table that would make more stay one of several."""
@@ -43,7 +43,7 @@ def _taken(interp: Interpreter, root: Object) -> Iterator[tuple[PickedBy, Choice
     for owner in (root, *sections):
         for name, value in owner.fields.items() if isinstance(owner, (Instance, DictObject)) else ():
             if type(value) is Choice and value.is_selection and name in NAMES:
-                by = key_of_option(value, *value.options)
+                by = value.picked_by(*value.options)
                 if by is not None and interp.settle(by.key) is by.key:
                     yield by, value
 

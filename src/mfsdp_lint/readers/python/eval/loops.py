@@ -28,7 +28,7 @@ from mfsdp_lint.readers.python.state.calling import (
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import CannotJoin, Raised
-from mfsdp_lint.readers.python.state.truth import join, key_of_option, narrow
+from mfsdp_lint.readers.python.state.truth import join, narrow
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -129,7 +129,7 @@ def _over_one_of(interp: Interpreter, node: Any, iterable: Choice, first: int, f
         return _over(interp, node, option, frame)
 
     def name(number: int) -> str:
-        by = key_of_option(iterable, iterable.options[number])
+        by = iterable.picked_by(iterable.options[number])
         if by is None:
             return f"`{head(node)}` walks choice {number + 1} of {len(iterable.options)}"
         return by.words

@@ -501,6 +501,8 @@ class Interpreter:
             focus = focus.place_in(module)
         elif focus is not None and type(focus) is not ast.Constant:
             sources = self.sources(focus, value, frame)
+            if type(value) is Choice and value.is_selection:
+                value.texts = self._texts_by_key(focus, value, frame)
         if module.written:
             place, frame = told_at(None if isinstance(node, Origin) else node, frame)
             focus = None
@@ -584,6 +586,16 @@ class Interpreter:
             found = tuple([each for each in found if not each[0].written])
         said = value.said if type(value) is Option else None
         return found if said is None or said in found else (*found, said)
+
+    def _texts_by_key(self, node: Any, choice: Choice, frame: Frame) -> dict[Object, tuple[TextPlace, ...]]:
+        """Return the texts that an expression has its value from for each key of a table that may be meant."""
+        found: dict[Object, tuple[TextPlace, ...]] = {}
+        by = choice.picked_by(*choice.options)
+        for each in by.values if by is not None else ():
+            with self.knowing(self.path.facts.copy()):
+                self.learn("is", by.key, each)  # type: ignore[union-attr]  # there are values
+                found[each] = self.sources(node, self.settle(choice), frame)
+        return found
 
     def forgetting(self, value: Object) -> None:
         """Notice a value that is about to be forgotten (see forget_reachable): for interpreters that watch it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -151,7 +151,7 @@ def narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None:
     if not choice.is_selection or not kept or len(kept) == len(choice.options):
         return
     interp.learn("is", choice, kept[0] if len(kept) == 1 else Choice(tuple(kept), is_selection=True))
-    by = key_of_option(choice, kept[0]) if len(kept) == 1 and choice.by is not None else None
+    by = choice.picked_by(*kept) if len(kept) == 1 and choice.by is not None else None
     if by is not None and len(by.values) == 1 and by.values[0] not in (0, 1):  # True and 1.0 are the same key
         interp.learn("is", by.key, by.values[0])
     if choice.of is not None:
@@ -165,37 +165,6 @@ def narrow(interp: Interpreter, choice: Choice, kept: Sequence[Object]) -> None:
                 if any(identical(value, each) for each in kept)
             ],
         )
-
-
-class PickedBy(NamedTuple):
-    """The key of a table whose entry a choice is: the unknown value, its text, and the keys that take some option."""
-
-    key: Unknown
-    text: str
-    values: tuple[Object, ...]
-
-    @property
-    def words(self) -> str:
-        """The condition under which it is that option."""
-        said = [repr(each) for each in self.values]
-        return f"{self.text} == {said[0]}" if len(said) == 1 else f"{self.text} in ({', '.join(said)})"
-
-
-def key_of_option(choice: Choice, *options: Object) -> PickedBy | None:
-    """Return the key by which a choice is one of these of its options; None where that is not known."""
-    whole, values = (choice, choice.options) if choice.of is None else choice.of
-    kept = [
-        each for each, value in zip(whole.options, values, strict=True) if any(identical(value, one) for one in options)
-    ]
-    if choice.of is not None:
-        return key_of_option(whole, *kept)
-    if choice.by is None or not kept:
-        return None
-    key, text, keys = choice.by
-    rows = zip(keys, choice.options, strict=True)
-    return PickedBy(
-        key, text, tuple(each for row, option in rows if any(option is one for one in kept) for each in row)
-    )
 
 
 def negated(interp: Interpreter, value: Object) -> Object:

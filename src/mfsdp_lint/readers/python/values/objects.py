@@ -240,16 +240,31 @@ def blame(value: Object, obstacle: Place | None) -> None:
         value.fields[OBSTACLE] = obstacle
 
 
+class PickedBy(NamedTuple):
+    """The key of a table whose entry a choice is: the unknown value, its text, and the keys that take some option."""
+
+    key: Unknown
+    text: str
+    values: tuple[Object, ...]
+
+    @property
+    def words(self) -> str:
+        """The condition under which it is that option."""
+        said = [repr(each) for each in self.values]
+        return f"{self.text} == {said[0]}" if len(said) == 1 else f"{self.text} in ({', '.join(said)})"
+
+
 class Choice:
     """A choice of several values; which one is not known.
 
     Where it is the part of a selection (`preset["offload"]`), `of` is that selection and the part's value in each of
     its options; MISSING where reading fails. A selection is one option for as long as its owner is: a decision about
     one of its parts holds for the others. Of an entry of a table, `by` is the key that is not known, its text, and the
-    keys of each option.
+    keys of each option; `texts`, of one that was written somewhere, are the texts that it has its value from there for
+    each key, as those of a Write.
     """
 
-    __slots__ = ("by", "is_selection", "of", "options")
+    __slots__ = ("by", "is_selection", "of", "options", "texts")
 
     def __init__(
         self,
@@ -262,6 +277,18 @@ class Choice:
         self.of = of
         self.is_selection = is_selection or of is not None
         self.by = by
+        self.texts: Mapping[Object, tuple[Place, ...]] = {}
+
+    def picked_by(self, *options: Object) -> PickedBy | None:
+        """Return the key by which it is one of these of its options; None where that is not known."""
+        whole, values = (self, self.options) if self.of is None else self.of
+        is_kept = [any(identical(value, one) for one in options) for value in values]
+        if self.of is not None:
+            return whole.picked_by(*(each for each, kept in zip(whole.options, is_kept, strict=True) if kept))
+        if self.by is None or not any(is_kept):
+            return None
+        key, text, keys = self.by
+        return PickedBy(key, text, tuple(each for row, kept in zip(keys, is_kept, strict=True) if kept for each in row))
 
     def __repr__(self) -> str:
         return f"Choice{self.options!r}"
