@@ -349,3 +349,10 @@ def test_a_fix_changes_the_word_that_is_wrong(project: Project) -> None:
 )
 def test_calls_that_fail_start_nothing(project: Project, start: str) -> None:
     assert runs(project, f"{start}  # megatron train.py") == []
+
+
+def test_a_program_with_a_name_is_told_where_its_other_words_are_not_known(project: Project) -> None:
+    body = 'program = "pretrain_gpt.py"\nsubprocess.run(["torchrun", program, *load()])\n'
+    project.write("launch.py", f"{IMPORTS}\n{body}")
+    (told,) = project.unfollowed("launch.py")
+    assert told.message == "the words that pretrain_gpt.py is given are not known"

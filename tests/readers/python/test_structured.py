@@ -75,3 +75,35 @@ def test_hooks_of_the_program_may_change_every_value(tmp_path: Path) -> None:
     hook = "cattrs.register_structure_hook(str, lambda value, _: value.upper())\n"
     text = f"{CLASSES}{hook}\ndef recipe():\n    return build({MADE['an entry that is no field'][0]})\n"
     assert not isinstance(read(tmp_path, text)["recipe"].variants[0].value("ddp.strategy"), Known)
+
+
+TYPED = """
+from enum import Enum
+from omegaconf import OmegaConf
+
+class Shard(Enum):
+    OFF = "no_shard"
+    ALL = "optim_grads_params"
+
+@dataclass
+class Plan:
+    shard: Shard = Shard.OFF
+
+def recipe():
+    plan = OmegaConf.merge(OmegaConf.structured(Plan), {"shard": {given}})
+    return build(OmegaConf.to_object(plan).shard.value)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [("'ALL'", "optim_grads_params"), ("'Shard.ALL'", "optim_grads_params"), ("'no_shard'", "no_shard")],
+)
+def test_a_typed_entry_takes_a_member_by_its_name_or_value(given: str, value: str, tmp_path: Path) -> None:
+    found = read(tmp_path, TYPED.replace("{given}", given))["recipe"]
+    assert found.variants[0].value("ddp.strategy") == Known(value)
+
+
+@pytest.mark.parametrize("given", ["'NONE'", "True", "3"])
+def test_a_typed_entry_refuses_what_is_no_member(given: str, tmp_path: Path) -> None:
+    assert "recipe" not in read(tmp_path, TYPED.replace("{given}", given))

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.overrides import NoOverride, read_element
 from mfsdp_lint.readers.python.eval import attributes
 from mfsdp_lint.readers.python.eval.attribute_writes import AS_ENTRY, set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
-from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
+from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, opaque
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -37,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ClassObject,
     ConfigTree,
     DictObject,
+    EnumMember,
     External,
     Frame,
     Instance,
@@ -182,6 +183,8 @@ def put(
         value = Interpolation(interp.tick(), value)
     elif isinstance(value, Interpolation):
         value = Interpolation(interp.tick(), value.text)
+    if isinstance(former, EnumMember) and isinstance(value, (str, int)) and SCHEMA in tree.fields:
+        value = _member(interp, former.cls, value)
     write = write if isinstance(write, Write) else interp.note(call.node, call.frame, None, "assigned", value, None)
     if former is MISSING and struct and tree.fields.get(WHOLE) is True:
         _lacks(interp, tree, Lacked(key, "", write, refused=True))
@@ -200,6 +203,20 @@ def put(
         value = join(interp, [former if option is MISSING else option for option in value.options])
     interp.put(tree, key, value)
     interp.record(tree, key, write)
+
+
+def _member(interp: Interpreter, cls: ClassObject, value: str | int) -> Object:
+    """Return the member of an enumeration that a typed entry takes for its name or its value (omegaconf 2.4.0,
+    nodes.py, `EnumNode.validate_and_convert_to_enum`; 2.3 refuses a value that is a text). Raises Raised where there is
+    none.
+    """
+    members = enum_members(interp, cls)
+    found = members.get(value.removeprefix(f"{cls.name}.")) if isinstance(value, str) else None
+    if found is None and not isinstance(value, bool):
+        found = next((each for each in members.values() if identical(each.value, value)), None)
+    if found is None:
+        raise Raised("ValidationError", f"Invalid value '{value}', expected one of [{', '.join(members)}]")
+    return found
 
 
 def put_below(

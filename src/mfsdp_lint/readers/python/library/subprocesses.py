@@ -40,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     PartlyKnown,
     Write,
+    is_constant,
 )
 
 _DEEPEST = 8
@@ -645,7 +646,7 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
         return []
     found = [
-        Said(_shown(interp, each), Text(each, text.frame), several=isinstance(each, ast.Starred))
+        Said(_shown(interp, each, text.frame), Text(each, text.frame), several=isinstance(each, ast.Starred))
         for each in text.node.elts
     ]
     if any(each.several for each in found):
@@ -653,10 +654,10 @@ def _written(interp: Interpreter, text: Text | None) -> list[Said]:
     return [*found, Said(interp.unknown("words"), text, several=True)] if is_name else []
 
 
-def _shown(interp: Interpreter, node: ast.expr) -> Object:
+def _shown(interp: Interpreter, node: ast.expr, frame: Frame) -> Object:
     """Return the value that an expression shows: a constant, or a text of which parts are written in it."""
-    if isinstance(node, ast.Constant):
-        constant: Object = node.value
+    constant = interp.settle(peek(interp, node, frame))
+    if is_constant(constant):
         return constant
     said = _parts(node)
     return PartlyKnown(interp.tick(), said) if said.strip(HOLE) else interp.unknown("word", not_none=True)
