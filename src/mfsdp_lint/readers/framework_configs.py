@@ -298,7 +298,7 @@ def settings_at(
 
     `environment` are the variables that the caller is seen to set or to take away.
     """
-    here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
+    here = _default_of(section)
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
     written |= _by_line(place, section)
     written |= environment
@@ -310,6 +310,11 @@ def settings_at(
         settings = _with(settings, own, made, _Writer(profile.front_end.name, here), closed=not section.open)
     asked = {} if section.open else {path: Setting(path, NONE, here) for path in profile.own_keys}
     return settings | asked | {path: each for path, each in own.items() if path in profile.own_keys}
+
+
+def _default_of(section: Section) -> Origin:
+    """Return the origin of what nobody wrote in a section."""
+    return Origin(section.origin.span if section.origin else Span("", 1, 1, 1, 1), "default")
 
 
 def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
@@ -349,6 +354,12 @@ def _words(name: str, leaf: Leaf) -> Iterator[Word]:
 def _by_line(place: SettingsPlace, section: Section) -> Iterator[tuple[str, Setting]]:
     """Yield the settings that each key sets according to the profile."""
     found = [(number, target, leaf) for key, leaf in section.leaves() for number, target in place.sets(key)]
+    first = {target.setting: number for number, target, _ in sorted(found, key=lambda each: -each[0])}
+    for number, line in enumerate(place.lines):
+        # What is not seen may overrule what is.
+        overruled = [each for each in line.targets if first.get(each.setting, number) < number]
+        if overruled and section.may_have(*line.key):
+            found += ((number, each, Leaf(UNKNOWN, _default_of(section))) for each in overruled)
     for _, target, leaf in sorted(found, key=lambda each: each[0]):
         value = target.value(leaf.value)
         if target.setting.startswith(ENVIRONMENT) and isinstance(value, Known):

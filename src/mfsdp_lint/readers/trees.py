@@ -52,6 +52,17 @@ class Section:
         found = self.get(*key)
         return found if isinstance(found, Section) else None
 
+    def may_have(self, *key: str) -> bool:
+        """Tell whether there may be something at a key where nothing is seen."""
+        found: Tree = self
+        for word in key:
+            if isinstance(found, Leaf):
+                return not isinstance(found.value, Known)
+            if word not in found.entries:
+                return found.open
+            found = found.entries[word]
+        return False
+
     def text(self, *key: str) -> str | None:
         """Return the text at a key, if it is a known one."""
         found = self.get(*key)

@@ -176,3 +176,11 @@ for name in input().split():
 """
     (recipe,) = recipes(text)
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_an_optimizer_that_is_not_seen_may_be_the_distributed_one() -> None:
+    optimizer = RECIPE[RECIPE.index("        optim=") : RECIPE.index("    )\n", RECIPE.index("        optim="))]
+    assert values(RECIPE.replace(optimizer, ""), "ddp.use_distributed_optimizer", "ddp.nccl_ub") == [
+        UNKNOWN,
+        Known(True),
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.readers.python.eval.configurations import STRATEGY, TRAINER, class_of, held_by, strategy_of
 from mfsdp_lint.readers.python.export.origins import Spans, origin, plain_value
 from mfsdp_lint.readers.python.state.calling import invoke
@@ -36,6 +36,7 @@ _DEEPEST = 8
 HERE = "here"
 """The key of an entry of a listed object beside its arguments."""
 
+_OPTIMIZER = "optim"
 _LISTED = ("plugins", "callbacks")
 """Attributes of a trainer that are one object or several: each is told by its class."""
 
@@ -51,7 +52,8 @@ def tree_of_run(spans: Spans, root: Object) -> Section:
     ddp = strategy.fields.get("ddp", MISSING) if isinstance(strategy, Unknown) else MISSING
     closed = _is_closed(strategy) and (ddp is MISSING or not isinstance(ddp, Unknown) or _is_closed(ddp))
     made = _made(spans, strategy) or _made(spans, root)
-    return Section(whole.entries, made, open=not closed)
+    # The optimizer of a run may be the model's own, or that of a recipe which is not at hand.
+    return Section({_OPTIMIZER: Leaf(UNKNOWN, _NOWHERE), **whole.entries}, made, open=not closed)
 
 
 def tree_of_call(spans: Spans, root: Object) -> Section:
