@@ -9,7 +9,7 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup, special
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entry, set_entry
-from mfsdp_lint.readers.python.eval.iteration import elements, operated
+from mfsdp_lint.readers.python.eval.iteration import elements, has_methods, operated
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
@@ -25,7 +25,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     Descriptor,
     DictObject,
-    EnumMember,
     External,
     Frame,
     Instance,
@@ -141,7 +140,7 @@ def _added(interp: Interpreter, node: ast.AugAssign, current: Object, frame: Fra
     current = interp.settle(current)
     if is_argv(current):
         current = changeable_argv(interp, node, frame)
-    if isinstance(current, (Instance, EnumMember)) or isinstance(value, Instance):
+    if has_methods(current) or has_methods(value):
         found = operated(interp, type(node.op), current, value, node, frame, in_place=True)
         if found is not MISSING:
             return found

@@ -12,13 +12,13 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace, special
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.calling import invoke
-from mfsdp_lint.readers.python.state.forgetting import as_object
+from mfsdp_lint.readers.python.state.forgetting import as_object, forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import replace_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name
-from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, VALIDATED
+from mfsdp_lint.readers.python.values.markers import ATTRIBUTES, EITHER, MAY_HAVE_CHANGED, VALIDATED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -111,6 +111,16 @@ def set_attribute(
                     focus,
                     how,
                 )
+    elif isinstance(target, DictObject) and target.cls is not None:
+        hook, _ = lookup(interp, target.cls, "__setattr__")
+        if hook is not MISSING:
+            _through_hook(interp, hook, [target, name, value], node, frame, focus, how)
+        elif name == "__dict__" and value is target:
+            interp.record(target, ATTRIBUTES, True)
+        elif ATTRIBUTES in target.writes:
+            write(interp, target, name, value, node, frame, focus, how)
+        else:
+            forget_reachable(interp, target)
     elif isinstance(target, Module):
         resolve_global(interp, target, name)  # it runs first, and what the name was is settled
         interp.replaces(target, name, node, frame)

@@ -35,7 +35,7 @@ from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.state.truth import join, over_options
 from mfsdp_lint.readers.python.state.variables import own_argv
 from mfsdp_lint.readers.python.values.code import Call, base_name, classes_of
-from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
+from mfsdp_lint.readers.python.values.markers import ATTRIBUTES, EITHER, MAY_HAVE_CHANGED, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -91,6 +91,10 @@ def function_attribute(interp: Interpreter, value: Object, name: str, *_: Any) -
 
 def builtin_attribute(interp: Interpreter, value: Object, name: str, *_: Any) -> Object:
     """Return an attribute of a text, a number or a container. Raises Raised where it has none of this name."""
+    if isinstance(value, DictObject) and value.cls is not None:
+        found = _table_attribute(interp, value, value.cls, name)
+        if found is not MISSING:
+            return found
     python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
         kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
@@ -107,7 +111,21 @@ def builtin_attribute(interp: Interpreter, value: Object, name: str, *_: Any) ->
     return Bound(name, value)
 
 
-_ENTRIES = frozenset(("__getitem__", "__setitem__", "__delitem__", "__contains__", "__ior__"))
+def _table_attribute(interp: Interpreter, value: DictObject, cls: ClassObject, name: str) -> Object:
+    """Return an attribute of a dictionary of a class of the program's own; MISSING where it has that of any."""
+    node, frame = cls.node, cls.closure or Frame(cls.module)
+    if name == "__class__":
+        return cls
+    if ATTRIBUTES in value.writes and (entry := value.fields.get(name, MISSING)) is not MISSING:
+        return entry
+    attribute, _ = lookup(interp, cls, name)
+    if attribute is not MISSING:
+        return _bind(interp, attribute, value, cls, node, frame)
+    hook, _ = (MISSING, None) if hasattr(dict, name) else lookup(interp, cls, "__getattr__")
+    return MISSING if hook is MISSING else invoke(interp, hook, Call([value, name], {}, node, frame))
+
+
+_ENTRIES = frozenset(("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__ior__"))
 UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
 
 
@@ -420,15 +438,20 @@ def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, fr
         return Bound(External(f"object.{name}"), value.owner)
     if name == "__new__":
         return Native("object.__new__", lambda interp, call: Instance(call.arguments[0], interp.tick()))
-    cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
+    cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember, DictObject)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
             continue
-        if name == "__init__" and (filled := generated_init(interp, candidate, value.after)) is not None:
-            return Partial(External(GENERATED_INIT), [filled, value.owner], {})
+        is_table = isinstance(value.owner, DictObject)
+        if name == "__init__" and not is_table:
+            filled = generated_init(interp, candidate, value.after)
+            if filled is not None:
+                return Partial(External(GENERATED_INIT), [filled, value.owner], {})
         attribute, _ = lookup(interp, candidate, name, after=value.after)
         if attribute is not MISSING:
             return _bind(interp, attribute, value.owner, candidate, node, frame)
+        if is_table and hasattr(dict, name):
+            return Bound(name, value.owner)
         if name in ("__init__", "__post_init__", "__init_subclass__", "__setattr__", "__getattribute__"):
             return Bound(External(f"object.{name}"), value.owner)
         if not opaque(interp, candidate):

@@ -153,6 +153,26 @@ def opaque(interp: Interpreter, cls: Object) -> bool:
     return False
 
 
+_TABLES = frozenset(("dict", "builtins.dict"))
+_OF_ENTRIES = frozenset(
+    ("__new__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__missing__", "__iter__", "__len__",
+     "__getattribute__", "__delattr__", "get", "keys", "values", "items", "update", "pop", "popitem", "setdefault",
+     "clear", "copy")
+)  # fmt: skip
+"""Methods by which a dictionary keeps its entries, and others that are not followed in a class of dictionaries."""
+
+
+def is_table(interp: Interpreter, cls: ClassObject) -> bool:
+    """Tell whether a class is of dictionaries that keep their entries as plain ones do, whatever methods it adds."""
+    names = [base_name(base) for base in mro(interp, cls) if not isinstance(base, ClassObject)]
+    own = [base for base in mro(interp, cls) if isinstance(base, ClassObject)]
+    return (
+        not _TABLES.isdisjoint(names)
+        and all(name in _TABLES or name in PLAIN_BASES for name in names)
+        and all(base.data is None and _OF_ENTRIES.isdisjoint(namespace(interp, base)) for base in own)
+    )
+
+
 def may_have_more(interp: Interpreter, cls: ClassObject) -> bool:
     """Tell whether a class may have attributes that are not at hand: of a release's enumeration only members are."""
     return opaque(interp, cls) or (cls.data is not None and is_enum(interp, cls))
@@ -172,7 +192,7 @@ def lookup(interp: Interpreter, cls: Object, name: str, after: Object = None) ->
 
 def special(interp: Interpreter, value: Object, name: str) -> Function | None:
     """Return the special method that the class of an object defines in the program; None if there is none."""
-    if isinstance(value, (Instance, EnumMember)) and isinstance(value.cls, ClassObject):
+    if isinstance(value, (Instance, EnumMember, DictObject)) and isinstance(value.cls, ClassObject):
         found = lookup(interp, value.cls, name)[0]
         return found if isinstance(found, Function) else None
     return None
@@ -612,7 +632,7 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
             if isinstance(value.cls, Choice):
                 return agreed([is_subclass(interp, candidate, cls) for candidate in value.cls.options])
             return is_subclass(interp, value.cls, cls)
-        if isinstance(value, EnumMember):
+        if isinstance(value, EnumMember) or (isinstance(value, DictObject) and value.cls is not None):
             return is_subclass(interp, value.cls, cls)
         return None if isinstance(value, External) else False
     return None

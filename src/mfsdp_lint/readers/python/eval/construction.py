@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     is_dataclass,
     is_enum,
     is_model,
+    is_table,
     lookup,
     metaclass,
     mro,
@@ -36,6 +37,7 @@ from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MADE, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
     Choice,
     ClassObject,
     Descriptor,
@@ -68,6 +70,11 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
         return _member_by_value(interp, cls, call)
     if has_base(interp, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(call.keywords), interp.tick())
+    if is_table(interp, cls):
+        table = DictObject({}, interp.tick(), cls=cls)
+        filled = lookup(interp, cls, "__init__")[0]
+        invoke(interp, Bound(filled if isinstance(filled, Function) else "__init__", table), call)
+        return table
     if cls.given_by is not None:
         call = call.passing(call.arguments, {**call.keywords, "**": interp.unknown("", obstacle=cls.given_by)})
     instance = Instance(cls, interp.tick(), interp.note(call.node, call.frame, None, "default", None, None))

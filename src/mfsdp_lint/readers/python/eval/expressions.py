@@ -29,6 +29,7 @@ from mfsdp_lint.readers.python.eval.iteration import (
     as_text,
     called,
     elements,
+    has_methods,
     iterate,
     operated,
     ordered,
@@ -245,7 +246,7 @@ def _attribute(interp: Interpreter, node: ast.Attribute, frame: Frame) -> Object
 
 def _binary(interp: Interpreter, node: ast.BinOp, frame: Frame) -> Object:
     left, right = evaluate(interp, node.left, frame), evaluate(interp, node.right, frame)
-    if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
+    if has_methods(left) or has_methods(right):
         found = operated(interp, type(node.op), left, right, node, frame)
         if found is not MISSING:
             return found

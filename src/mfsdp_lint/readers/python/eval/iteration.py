@@ -65,6 +65,11 @@ def has_hidden(interp: Interpreter, value: Object) -> bool:
     return isinstance(value, Instance) and (not isinstance(value.cls, ClassObject) or opaque(interp, value.cls))
 
 
+def has_methods(value: Object) -> bool:
+    """Tell whether a value is an object of a class of the program's own, which may define special methods."""
+    return isinstance(value, (Instance, EnumMember)) or (isinstance(value, DictObject) and value.cls is not None)
+
+
 def operated(
     interp: Interpreter, kind: type, left: Object, right: Object, node: Any, frame: Frame, *, in_place: bool = False
 ) -> Object:

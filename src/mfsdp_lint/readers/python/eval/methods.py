@@ -109,7 +109,7 @@ def dict_method(interp: Interpreter, owner: DictObject, name: str, call: Call) -
             copied = DictObject(dict(owner.fields), interp.tick())
             copied.writes = dict(owner.writes)
             return copied
-        case "update" | "__ior__", _:
+        case "update" | "__ior__" | "__init__", _:
             _update(interp, owner, call)
             return owner if name == "__ior__" else None
         case "clear", []:

@@ -95,7 +95,7 @@ def _empty(interp: Interpreter, value: Instance | DictObject | Unknown) -> Insta
     if isinstance(value, Instance):
         return Instance(value.cls, interp.tick(), value.made)
     if isinstance(value, DictObject):
-        made = DictObject({}, interp.tick())
+        made = DictObject({}, interp.tick(), cls=value.cls)
         made.made = value.made
         return made
     kind = ConfigTree if type(value) is ConfigTree else Unknown

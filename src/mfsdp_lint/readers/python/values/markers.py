@@ -80,6 +80,10 @@ SCHEMA: Final = Marker("schema")
 LACKED: Final = Marker("lacked")
 """The writes to names that it does not have, as a tuple of Lacked: overrides that nothing takes."""
 
+# Under `writes` of a dictionary of a class:
+ATTRIBUTES: Final = Marker("attributes")
+"""Its entries are its attributes as well: `self.__dict__ = self`."""
+
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
 """Its negation."""

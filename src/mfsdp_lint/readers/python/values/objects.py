@@ -408,6 +408,7 @@ class DictObject:
     """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries.
 
     `view_of` is the object whose attributes its entries are, where that has others than it shows: `vars(that)`.
+    `cls` is a class of the program's own that it is made of (see `is_table`).
     """
 
     fields: dict[Any, Object]
@@ -415,6 +416,7 @@ class DictObject:
     writes: dict[Any, Any] = field(default_factory=dict)
     made: Write | None = None
     view_of: Unknown | Instance | None = None
+    cls: ClassObject | None = None
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"
