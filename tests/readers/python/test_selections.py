@@ -124,3 +124,34 @@ def test_two_tables_are_asked_by_one_key_together_and_by_two_keys_apart(tmp_path
         text = ROWS.replace("{stages}", f"STAGES[size]\n    cfg.ddp.outer_dp_sharding_strategy = OFFSET[{key}]")
         recipe = read(tmp_path, text)["recipe"]
         assert len(recipe.variants) == together
+
+
+PROGRAM = """
+import argparse
+from megatron.bridge.training.pretrain import pretrain
+
+STAGES = {"1b": 1, "8b": 2, "70b": 4}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", {options})
+    cfg = build()
+    cfg.ddp.num_distributed_optimizer_instances = STAGES[parser.parse_args().size]
+    pretrain(cfg, None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "values"),
+    [
+        ("required=True", [1, 2, 4]),
+        ("required=True, choices=['1b', '8b', '7b']", [1, 2]),
+        ("default='8b', choices=sorted(STAGES)", [2]),
+    ],
+)
+def test_an_option_may_mean_any_row_that_its_choices_have(options: str, values: list[int], tmp_path: Path) -> None:
+    (recipe,) = (
+        each for each in read(tmp_path, PROGRAM.replace("{options}", options)).values() if each.kind != "function"
+    )
+    found = [each.value("ddp.num_distributed_optimizer_instances") for each in recipe.variants]
+    assert found == [Known(each) for each in values]

@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.export.origins import plain_value
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Facts
 from mfsdp_lint.readers.python.state.truth import narrow
+from mfsdp_lint.readers.python.values.markers import CHOICES
 from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, Object, PickedBy
 
 MOST_WAYS = 16
@@ -52,8 +53,9 @@ def _with_each_key(interp: Interpreter, taken: Sequence[tuple[PickedBy, Choice]]
     """Yield the facts with each of the keys that give different values; keys that are alike go together."""
     key, text, every = taken[0][0]
     alike: dict[str, list[tuple[Object, Facts]]] = {}
+    choices = key.fields.get(CHOICES, every)
     for each in every:
-        if all(each in by.values for by, _ in taken):
+        if each in choices and all(each in by.values for by, _ in taken):
             with interp.knowing(facts.copy()) as here:
                 interp.learn("is", key, each)
                 said = repr([plain_value(interp, value) for _, value in taken])

@@ -18,6 +18,7 @@ from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
+from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.calling import Model, invoke, models
 from mfsdp_lint.readers.python.state.deciding import part
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -26,7 +27,7 @@ from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, handed_on
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import own_argv, word, word_of, words
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
+from mfsdp_lint.readers.python.values.markers import CHOICES, MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -44,6 +45,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Partial,
     Unknown,
+    is_constant,
     is_symbolic,
 )
 
@@ -427,6 +429,9 @@ def _adding_to(
             if one_of:
                 option = Option(interp.tick(), text)
             option = said_in(interp, option, "default", call)
+            choices = iterate(interp, options["choices"], frame) if "choices" in options else None
+            if isinstance(option, Option) and choices is not None and all(map(is_constant, choices)):
+                option.fields[CHOICES] = tuple(choices)
             interp.put(
                 own.defaults, destination, _shared(interp, own.defaults.fields.get(destination, MISSING), option)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -144,7 +145,8 @@ def deep_copy(interp: Interpreter, value: Object, copies: dict[int, Object] | No
     if isinstance(value, tuple) and not is_constant(value):
         return tuple(deep_copy(interp, item, copies) for item in value)
     if isinstance(value, Choice):
-        return Choice(tuple(deep_copy(interp, option, copies) for option in value.options))
+        options = tuple(deep_copy(interp, option, copies) for option in value.options)
+        return value if all(map(operator.is_, options, value.options)) else Choice(options)
     if not isinstance(value, (Instance, DictObject, Unknown)):
         return value
     if isinstance(value, Unknown) and type(value) not in (Unknown, ConfigTree):

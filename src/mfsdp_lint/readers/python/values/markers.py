@@ -84,6 +84,10 @@ LACKED: Final = Marker("lacked")
 ATTRIBUTES: Final = Marker("attributes")
 """Its entries are its attributes as well: `self.__dict__ = self`."""
 
+# Under `fields` of an option:
+CHOICES: Final = Marker("choices")
+"""The values that it may have, as a tuple."""
+
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
 """Its negation."""
