@@ -15,6 +15,9 @@ MAKING = {
     "a script": ("ddp.sh", f"sed 's/ {ON}//' jobs/train.sh | bash\n"),
     "a script without the lines of FSDP": ("ddp.sh", "grep -v fsdp jobs/train.sh > ddp.sbatch\nsbatch ddp.sbatch\n"),
     "a script by numbers of lines": ("ddp.sh", "(echo set -e; tail -n +2 jobs/train.sh) | bash\n"),
+    "a line by its number": ("save.sh", "cp -r \"$(sed -n '2s/.*--save \\([^ ]*\\).*/\\1/p' jobs/train.sh)\" /old\n"),
+    "a line by its number in awk": ("save.sh", "cp -r $(awk 'NR == 2 { print $2 }' jobs/train.sh) /old\n"),
+    "lines out of a pipe": ("save.sh", 'cat "jobs/train.sh" | sed -n 2,3p > args\n'),
     "an image": ("Dockerfile", f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\n"),
     "an image that runs it": (
         "Dockerfile",
@@ -91,6 +94,8 @@ STARTING = {
     "scripts": ("all.sh", "FOO=1 ./train.sh 2>&1 | tee log\nsrun train.sh > log\nsbatch < train.sh\n"),
     "another host": ("all.sh", "scp train.sh node:\nssh node 'bash -s' < train.sh\nchmod +x train.sh\n"),
     "what changes other words": ("all.sh", 'sed "s/NAME/$1/" train.sh | sbatch\nenvsubst < train.sh | sbatch\n'),
+    "what changes a number": ("all.sh", "sed 's/4 nodes/8 nodes/; s/100p/1p/' train.sh | sbatch\n"),
+    "what shows other lines": ("all.sh", "cat train.sh; sed -n 3p hosts\ncat train.sh | sbatch; head -1 log\n"),
     "an image": ("Dockerfile", 'FROM x\nCOPY train.sh /w/\nCMD ["bash", "/w/train.sh"]\n'),
     "a program": ("all.py", "SCRIPT = 'train.sh'\nsubprocess.run(['bash', SCRIPT], stdout=open('log', 'w'))\n"),
     "a package": ("setup.py", "setup(scripts=['train.sh'], long_description=Path('README.md').read_text())\n"),

@@ -22,9 +22,11 @@ _IN_LIST = lazy_pattern(r"[\"']\s*[,)\]}:]")
 """The text behind a name that a program holds, and no command."""
 
 _TEXT_TOOL = lazy_pattern(
-    r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s(?:[^;&|]*?(?P<lines>\d+(?:,[\d$+]+)?[dpq]))?"
+    r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s"
+    r"(?:[^;&|]*?(?P<lines>(?<=[\s\"'{])\d+(?:,[\d$+~]+)?[ \t]*!?[acdipqsy={]|\bF?NR\b|\$\.[ \t]*[=!<>]))?"
 )
 """A command that gives a script's text to a program: by the number of its lines, or by what they say."""
+_CAT = lazy_pattern(r"(?<![\w.-])cat\s")
 _QUOTED = lazy_pattern(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _READS = r"\b(?:open|\w*[rR]ead\w*|file_get_contents)\([^\n]{0,80}?"
 _READ_FROM = r"[\"')\s]*(?:\.\w+\([^()\n]*\))*\.(?:read\w*|open)\("
@@ -183,7 +185,11 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
     before = _without_separators(_line_before(text, mention))
-    tool = _TEXT_TOOL.search(command := re.split(r"[;&|]", before)[-1])
+    command = re.split(r"[;&|]", before)[-1]
+    if _CAT.search(command):
+        after = _without_separators(text[mention.end() :].partition("\n")[0].lstrip("\"'"))
+        command = re.split(r"[;&]", after)[0].lstrip().removeprefix("|").partition("|")[0]
+    tool = _TEXT_TOOL.search(command)
     return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in _parts(words)))
 
 
