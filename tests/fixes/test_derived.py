@@ -131,6 +131,16 @@ SEARCHING = {
         "import pathlib\nimport sys\n\nwords = pathlib.Path(sys.argv[1]).read_text().split()\n"
         "print('big' if 'torch_dist' in words else 'small')\n",
     ),
+    "a watchdog": (
+        "watch.sh",
+        "LIVE='pretrain_gpt.py .*torch_dist'\npgrep -u me -f -- \"$LIVE\" || sbatch jobs/train.sh\n",
+    ),
+    "who ends the run": ("stop.sh", "pkill -9 -f 'use-megatron-fsdp .*(torch_dist|zarr)' && echo ended\n"),
+    "who looks at the processes": ("watch.sh", "ps -ef | grep -v grep | grep -q '[t]orchrun .*torch_dist'\n"),
+    "a watchdog in Python": (
+        "watch.py",
+        "import subprocess\n\nLIVE = 'torch_dist'\nsubprocess.run(['pgrep', '-f', LIVE])\n",
+    ),
     "a rule of make": ("Makefile", "plain/%.sh: jobs/%.sh jobs/*.sh\n\tsed -e 's/--use-megatron-fsdp//' $< > $@\n"),
 }
 
@@ -154,6 +164,8 @@ def test_a_script_stays_whose_line_a_list_requires(fixed: Fixed) -> None:
     [
         ("sizes.sh", 'awk \'$1 == "--num-layers" { print $2 }\' "$1"\n'),
         ("notes.py", "NOTE = 'torch_dist is an old format'\n"),
+        ("stop.sh", "pkill -f pretrain_gpt.py && echo 'torch_dist run ended'\n"),
+        ("stop.sh", "pkill torch_dist || ps aux | grep $USER\n"),
         ("hosts.py", "import sys\n\nprint(open(sys.argv[1]).read().split())\n"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -47,11 +47,16 @@ _OWN_FILE = lazy_pattern(r"\b__file__\b|\$\{?(?:0\b|BASH_SOURCE)")
 
 _READS_ANY = lazy_pattern(
     r"(?<![\"'])(?<![\"']\))(?<![\"']\)\))\.read(?:_text|lines)?\(|\bin open\((?!\s*[\"'])|\bfileinput\b"
-    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
+    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b|\bprocess_iter\("
 )
-"""A program that reads lines or words of a file whose name is not written there."""
+"""A program that reads lines or words of a file whose name is not written there, or of what processes were given."""
 _SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*<^][^\n]*")
 """A command that looks for something in a file that a variable names."""
+_SEARCHES_PROCESSES = lazy_pattern(
+    r"(?<![\w.-])(?:p(?:grep|kill)\b(?=[^\n;|&]*[\s\"'](?:-\w*f|--full\b))|ps\s[^\n;&]*\|\s*[ef]?grep\s)[^\n;&|]*"
+)
+"""A command that looks for something in the command lines of processes: pgrep(1), `-f`."""
+_VARIABLE = lazy_pattern(r"\$[\w{@*]")
 _HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -72,28 +77,34 @@ def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) 
 
 
 def searcher_of(texts: Mapping[str, str], word: str) -> str:
-    """Return who looks for a word in files that it is given, as "submit looks for --bf16 in files"; "" for none.
+    """Return who looks for a word in files that it is given, or in processes, as "submit looks for --bf16 in files or
+    processes"; "" for none.
 
     `texts` are those that have the word, or name a list that has it; where it is code, nobody looks for it.
     """
     for other, text in texts.items():
         if word in text and any(word in each for each in _asked(text, is_program=is_python(other))):
-            return f"{other} looks for {word} in files that it is given"
+            return f"{other} looks for {word} in files or processes"
     return ""
 
 
 @lru_cache(maxsize=1024)
 def _asked(text: str, *, is_program: bool) -> Sequence[str]:
-    """Return the pieces of a text that say what it looks for in files that it is given; none where it does not."""
+    """Return the pieces of a text that say what it looks for in files that it is given, or in processes."""
     plain = uncommented(text)
+    commands = _without_separators(plain)
+    in_processes = [plain[slice(*found.span())] for found in _SEARCHES_PROCESSES.finditer(commands)]
     if is_program:
-        tree = parsed(text) if _READS_ANY.search(plain) else None
-        return () if tree is None else tuple(_compared_texts(tree))
-    searches = [found[0] for found in _SEARCHES_ANY.finditer(_without_separators(plain))]
-    # What is looked for is in a variable, too.
-    held = any(len(re.findall(r"\$[\w{@*]", each)) > 1 for each in searches)
-    pieces = (each.finditer(plain) for each in ((_QUOTED, _HERE_TEXT) if held else (_HERE_TEXT,)) if searches)
-    return [*(found[0] for each in pieces for found in each), *(found[0] for found in _SEARCHES_ANY.finditer(plain))]
+        tree = parsed(text) if in_processes or _READS_ANY.search(plain) else None
+        if tree is None:
+            return ()
+        return tuple(_texts_in(ast.walk(tree)) if in_processes else _compared_texts(tree))
+    in_files = [plain[slice(*found.span())] for found in _SEARCHES_ANY.finditer(commands)]
+    # What is looked for may be in a variable; that of the file is another one.
+    held = any(map(_VARIABLE.search, in_processes)) or any(len(_VARIABLE.findall(each)) > 1 for each in in_files)
+    kinds = (_QUOTED, _HERE_TEXT) if held else (_HERE_TEXT,) if in_files else ()
+    pieces = [found[0] for each in kinds for found in each.finditer(plain)]
+    return [*pieces, *in_processes, *in_files]
 
 
 _LOOKS_FOR = frozenset(
@@ -119,8 +130,11 @@ def _compared_texts(tree: ast.Module) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in names for to in node.targets):
             asked.append(node.value)
-    pieces = (piece for each in asked for piece in ast.walk(each) if isinstance(piece, ast.Constant))
-    yield from (each.value for each in pieces if isinstance(each.value, str))
+    yield from _texts_in(piece for each in asked for piece in ast.walk(each))
+
+
+def _texts_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
