@@ -226,3 +226,56 @@ def test_a_script_stays_whose_digest_names_something(fixed: Fixed, digest: str) 
 def test_a_digest_of_another_file_changes_nothing(fixed: Fixed) -> None:
     text = "sha256sum data.bin\n" + SCRIPT
     assert fixed({"train.sh": text}, ".") == {"train.sh": text.replace("torch_dist", "fsdp_dtensor")}
+
+
+CONF = """\
+dist:
+  use_megatron_fsdp: true
+ddp:
+  use_megatron_fsdp: true
+  data_parallel_sharding_strategy: optim_grads_params
+  average_in_collective: true
+model:
+  gradient_accumulation_fusion: false
+train:
+  train_iters: 10
+checkpoint:
+  ckpt_format: fsdp_dtensor
+"""
+TRAINING = """\
+import sys
+{0}
+import yaml
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+from megatron.bridge.training.config import apply_overrides
+from megatron.bridge.training.pretrain import pretrain
+
+raw = open(sys.argv[1], "rb").read()
+cfg = apply_overrides(llama32_1b_pretrain_config(), yaml.safe_load({1}))
+cfg.checkpoint.save = "/c/" + {2}
+pretrain(cfg)
+"""
+NAMING = {
+    "a program": ("launch.py", TRAINING.format("import hashlib\n", "raw", "hashlib.sha1(raw).hexdigest()")),
+    "a wrapper": ("launch", 'ID=$(sha1sum "$1" | cut -c1-9)\nrun --name $ID --config-file "$1"\n'),
+    "a wrapper by a variable": ("launch", "CONF=$1\nID=`git hash-object ${CONF}`\nrun --name $ID --cfg=$CONF\n"),
+}
+NOT_NAMING = {
+    "no digest": ("launch.py", TRAINING.format("", "raw", "'x'")),
+    "settings of another file": (
+        "launch.py",
+        TRAINING.format("import hashlib\n", "'a: {b: 1}'", "hashlib.sha1(raw).hexdigest()"),
+    ),
+    "a wrapper that checks other data": ("launch", 'sha1sum "$DATA" | cut -c1-9\nrun --config-file "$1"\n'),
+    "a digest of a section": ("launch", 'ID=$(yq .data "$1" | sha1sum)\nrun --name $ID --config-file "$1"\n'),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), NAMING.values(), ids=NAMING)
+def test_settings_stay_where_a_digest_of_the_given_file_names_the_run(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"conf/a.yaml": CONF, path: text}, "conf") == {}
+
+
+@pytest.mark.parametrize(("path", "text"), NOT_NAMING.values(), ids=NOT_NAMING)
+def test_other_digests_hold_no_settings_back(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"conf/a.yaml": CONF, path: text}, "conf").keys() == {"conf/a.yaml"}

@@ -43,6 +43,13 @@ DIGESTS = lazy_pattern(
     r"|\b(?:sha\d+|md5|blake2[bs]|blake3|crc32|adler32|uuid[35]|xxh\w+)\("
 )
 """Calls, and commands, whose result names something: a folder of a run, say, which another text would name anew."""
+SUMS = ("md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "hash-object")
+_LOADS_GIVEN = lazy_pattern(r"\b(?:yaml|\w*[cC]onf|tomllib|toml|json)\.\w*load\w*\(\s*(?![\s\"'])")
+"""Makes settings of a text, or of a file, whose name is not written there: PyYAML, OmegaConf, tomllib, json."""
+_DIGESTS_GIVEN = lazy_pattern(rf"(?<![\w.-])(?:{'|'.join(SUMS)})\s(?:[^;&|\n]*\s)?<?\"?\$\{{?(?P<name>\w+)")
+"""A command that makes a digest of the file of a variable."""
+_GIVEN_ON = r"(?:(?<![\w.-])(?:bash|sh|sbatch|source)\s+|--[\w-]*(?:conf|cfg|recipe)[\w-]*[\s=]+)\"?\$\{{?{name}\b"
+"""A command that starts the file of a variable, or gives it to a program for its settings."""
 _OWN_FILE = lazy_pattern(r"\b__file__\b|\$\{?(?:0\b|BASH_SOURCE)")
 
 _READS_ANY = lazy_pattern(
@@ -63,7 +70,8 @@ _HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTIL
 def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) -> str:
     """Return who makes a digest of a file, as "train.sh makes a digest of config.yaml"; "" for none.
 
-    `texts` are those of the file itself and of others, of which `programs` may have it without its name.
+    `texts` are those of the file itself and of others, of which `programs` may have it without its name. A script may
+    have it by a variable.
     """
     name = os.path.basename(path)
     for other, text in texts.items():
@@ -73,7 +81,15 @@ def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) 
             is_own = other == path and _OWN_FILE.search(each) is not None
             if DIGESTS.search(each) and (is_own or other in programs or any(mentions_of(each, name))):
                 return f"{other} makes a digest of {name}"
+            given = None if is_python(path) else _DIGESTS_GIVEN.search(each)
+            if given is not None and re.search(_GIVEN_ON.format(name=given["name"]), said):
+                return f"{other} makes a digest of files that it is given"
     return ""
+
+
+def trains_with_what_it_is_given(text: str) -> bool:
+    """Tell whether a program trains with settings from a file that only its caller names."""
+    return "megatron" in text and _LOADS_GIVEN.search(uncommented(text)) is not None
 
 
 def searcher_of(texts: Mapping[str, str], word: str) -> str:
