@@ -497,6 +497,34 @@ def test_who_compares_it_with_the_new_value_does_not(fixed: Fixed, text: str) ->
     assert fixed(files, "ckpt.py").keys() == {"ckpt.py"}
 
 
+EXPECTING = {
+    "in a set": "{'ddp.average_in_collective', 'ddp.use_megatron_fsdp'}",
+    "put together": "{f'ddp.{name}' for name in ('use_megatron_fsdp', 'average_in_collective')}",
+    "by a variable": "CHANGED",
+}
+CHANGES = """import ckpt
+
+CHANGED = ["ddp.use_megatron_fsdp", "ddp.average_in_collective"]
+
+
+def test_changes():
+    assert changes(ckpt.train()) == {}
+"""
+
+
+@pytest.mark.parametrize("names", EXPECTING.values(), ids=EXPECTING)
+@pytest.mark.parametrize(("rest", "is_fixed"), [("", False), ("_by_another_name", True)])
+def test_who_expects_the_names_of_changed_settings_holds_the_fix_back(
+    fixed: Fixed, names: str, rest: str, is_fixed: bool
+) -> None:
+    recipe = RECIPE.replace("True", "True\n    cfg.ddp.average_in_collective = True").replace(
+        "torch_dist", "fsdp_dtensor"
+    )
+    text = CHANGES.format(names).replace("average_in_collective", f"average_in_collective{rest}")
+    changed = fixed({"ckpt.py": recipe, "test_ckpt.py": text}, "ckpt.py")
+    assert (changed.keys() == {"ckpt.py"}) is is_fixed
+
+
 LOOKING = {
     "dir": "import consts\n\nfor name in dir(consts):\n    print(name)\n",
     "vars": "import consts as given\n\nprint(vars(given))\n",
