@@ -327,6 +327,21 @@ def test_a_variable_stays_whatever_runs_its_file(fixed: Fixed, path: str, text: 
     assert fixed(files, "a.sh", "env.sh").keys() == {"a.sh"}
 
 
+PARTS = {
+    "run.sh": f'source "exps/$1.sh"\n{LAUNCH} {REST} "${{STORE[@]}}" "${{HOW[@]}}"\n',
+    "exps/a.sh": 'for p in store; do source "parts/$p.sh"; done\nHOW=(--use-megatron-fsdp)\nSTORE+=(--save /c)\n',
+    "exps/b.sh": 'for p in store; do source "parts/$p.sh"; done\nHOW=(--bf16)\nSTORE=(--ckpt-format torch_dist)\n',
+    "parts/store.sh": "STORE=(--ckpt-format torch_dist)\n",
+}
+
+
+@pytest.mark.parametrize(("using", "is_fixed"), [("exps/a.sh", False), ("exps/b.sh", False), ("c.sh", True)])
+def test_a_part_is_for_who_sources_the_scripts_that_source_it(fixed: Fixed, using: str, is_fixed: bool) -> None:
+    files = {**PARTS, "show.sh": f'source {using}\npython show.py "${{STORE[@]}}"\n'}
+    changed = fixed(files, "run.sh", "exps", "parts")
+    assert (changed == {"parts/store.sh": "STORE=(--ckpt-format fsdp_dtensor)\n"}) is is_fixed
+
+
 TAKING_BY_PATTERN = {
     "make sources it": ("Makefile", "SITE = env\nt:\n\t. lib/$(SITE).sh && ./legacy\n"),
     "make includes it": ("Makefile", "include lib/*.sh\nt:\n\t./legacy\n"),
