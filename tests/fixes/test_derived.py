@@ -15,6 +15,9 @@ MAKING = {
     "a script": ("ddp.sh", f"sed 's/ {ON}//' jobs/train.sh | bash\n"),
     "a script without the lines of FSDP": ("ddp.sh", "grep -v fsdp jobs/train.sh > ddp.sbatch\nsbatch ddp.sbatch\n"),
     "a script by numbers of lines": ("ddp.sh", "(echo set -e; tail -n +2 jobs/train.sh) | bash\n"),
+    "a line by its number": ("save.sh", "cp -r \"$(sed -n '2s/.*--save \\([^ ]*\\).*/\\1/p' jobs/train.sh)\" /old\n"),
+    "a line by its number in awk": ("save.sh", "cp -r $(awk 'NR == 2 { print $2 }' jobs/train.sh) /old\n"),
+    "lines out of a pipe": ("save.sh", 'cat "jobs/train.sh" | sed -n 2,3p > args\n'),
     "an image": ("Dockerfile", f"FROM x\nCOPY jobs/train.sh /w/\nRUN sed -i 's/ {ON}//' /w/train.sh\n"),
     "an image that runs it": (
         "Dockerfile",
@@ -91,6 +94,8 @@ STARTING = {
     "scripts": ("all.sh", "FOO=1 ./train.sh 2>&1 | tee log\nsrun train.sh > log\nsbatch < train.sh\n"),
     "another host": ("all.sh", "scp train.sh node:\nssh node 'bash -s' < train.sh\nchmod +x train.sh\n"),
     "what changes other words": ("all.sh", 'sed "s/NAME/$1/" train.sh | sbatch\nenvsubst < train.sh | sbatch\n'),
+    "what changes a number": ("all.sh", "sed 's/4 nodes/8 nodes/; s/100p/1p/' train.sh | sbatch\n"),
+    "what shows other lines": ("all.sh", "cat train.sh; sed -n 3p hosts\ncat train.sh | sbatch; head -1 log\n"),
     "an image": ("Dockerfile", 'FROM x\nCOPY train.sh /w/\nCMD ["bash", "/w/train.sh"]\n'),
     "a program": ("all.py", "SCRIPT = 'train.sh'\nsubprocess.run(['bash', SCRIPT], stdout=open('log', 'w'))\n"),
     "a package": ("setup.py", "setup(scripts=['train.sh'], long_description=Path('README.md').read_text())\n"),
@@ -126,6 +131,16 @@ SEARCHING = {
         "import pathlib\nimport sys\n\nwords = pathlib.Path(sys.argv[1]).read_text().split()\n"
         "print('big' if 'torch_dist' in words else 'small')\n",
     ),
+    "a watchdog": (
+        "watch.sh",
+        "LIVE='pretrain_gpt.py .*torch_dist'\npgrep -u me -f -- \"$LIVE\" || sbatch jobs/train.sh\n",
+    ),
+    "who ends the run": ("stop.sh", "pkill -9 -f 'use-megatron-fsdp .*(torch_dist|zarr)' && echo ended\n"),
+    "who looks at the processes": ("watch.sh", "ps -ef | grep -v grep | grep -q '[t]orchrun .*torch_dist'\n"),
+    "a watchdog in Python": (
+        "watch.py",
+        "import subprocess\n\nLIVE = 'torch_dist'\nsubprocess.run(['pgrep', '-f', LIVE])\n",
+    ),
     "a rule of make": ("Makefile", "plain/%.sh: jobs/%.sh jobs/*.sh\n\tsed -e 's/--use-megatron-fsdp//' $< > $@\n"),
 }
 
@@ -149,6 +164,8 @@ def test_a_script_stays_whose_line_a_list_requires(fixed: Fixed) -> None:
     [
         ("sizes.sh", 'awk \'$1 == "--num-layers" { print $2 }\' "$1"\n'),
         ("notes.py", "NOTE = 'torch_dist is an old format'\n"),
+        ("stop.sh", "pkill -f pretrain_gpt.py && echo 'torch_dist run ended'\n"),
+        ("stop.sh", "pkill torch_dist || ps aux | grep $USER\n"),
         ("hosts.py", "import sys\n\nprint(open(sys.argv[1]).read().split())\n"),
     ],
 )
@@ -209,3 +226,56 @@ def test_a_script_stays_whose_digest_names_something(fixed: Fixed, digest: str) 
 def test_a_digest_of_another_file_changes_nothing(fixed: Fixed) -> None:
     text = "sha256sum data.bin\n" + SCRIPT
     assert fixed({"train.sh": text}, ".") == {"train.sh": text.replace("torch_dist", "fsdp_dtensor")}
+
+
+CONF = """\
+dist:
+  use_megatron_fsdp: true
+ddp:
+  use_megatron_fsdp: true
+  data_parallel_sharding_strategy: optim_grads_params
+  average_in_collective: true
+model:
+  gradient_accumulation_fusion: false
+train:
+  train_iters: 10
+checkpoint:
+  ckpt_format: fsdp_dtensor
+"""
+TRAINING = """\
+import sys
+{0}
+import yaml
+from megatron.bridge.recipes.llama import llama32_1b_pretrain_config
+from megatron.bridge.training.config import apply_overrides
+from megatron.bridge.training.pretrain import pretrain
+
+raw = open(sys.argv[1], "rb").read()
+cfg = apply_overrides(llama32_1b_pretrain_config(), yaml.safe_load({1}))
+cfg.checkpoint.save = "/c/" + {2}
+pretrain(cfg)
+"""
+NAMING = {
+    "a program": ("launch.py", TRAINING.format("import hashlib\n", "raw", "hashlib.sha1(raw).hexdigest()")),
+    "a wrapper": ("launch", 'ID=$(sha1sum "$1" | cut -c1-9)\nrun --name $ID --config-file "$1"\n'),
+    "a wrapper by a variable": ("launch", "CONF=$1\nID=`git hash-object ${CONF}`\nrun --name $ID --cfg=$CONF\n"),
+}
+NOT_NAMING = {
+    "no digest": ("launch.py", TRAINING.format("", "raw", "'x'")),
+    "settings of another file": (
+        "launch.py",
+        TRAINING.format("import hashlib\n", "'a: {b: 1}'", "hashlib.sha1(raw).hexdigest()"),
+    ),
+    "a wrapper that checks other data": ("launch", 'sha1sum "$DATA" | cut -c1-9\nrun --config-file "$1"\n'),
+    "a digest of a section": ("launch", 'ID=$(yq .data "$1" | sha1sum)\nrun --name $ID --config-file "$1"\n'),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), NAMING.values(), ids=NAMING)
+def test_settings_stay_where_a_digest_of_the_given_file_names_the_run(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"conf/a.yaml": CONF, path: text}, "conf") == {}
+
+
+@pytest.mark.parametrize(("path", "text"), NOT_NAMING.values(), ids=NOT_NAMING)
+def test_other_digests_hold_no_settings_back(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"conf/a.yaml": CONF, path: text}, "conf").keys() == {"conf/a.yaml"}

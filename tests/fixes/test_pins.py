@@ -102,6 +102,36 @@ def test_copies_that_get_the_same_edit_are_edited(fixed: Fixed) -> None:
     assert fixed(files, ".") == {"a/train.sh": GOOD, "b/train.sh": GOOD}
 
 
+KEEPING = {
+    "a table": {
+        "pairs.tsv": "lib/ckpt.py\told/lib/ckpt.py\n",
+        "ci.sh": "while read a b; do cmp $a $b; done < pairs.tsv\n",
+    },
+    "a copy that is made anew": {"Makefile": "old:\n\tcp $(ROOT)/lib/ckpt.py old/lib/ckpt.py\n"},
+    "a loop over names": {"ci.sh": 'for f in ckpt.py log.py; do cmp "lib/$f" "old/lib/$f"; done\n'},
+    "a program": {"check.py": "PAIRS = [(ROOT / 'lib/ckpt.py', ROOT / 'old/lib/ckpt.py')]\n"},
+}
+BY_CHANCE = {
+    "nobody names the copy": ("torch_dist", "files: [lib/ckpt.py]\n"),
+    "the copy of another": ("torch_dist", "files: [lib/ckpt.py, cold/lib/ckpt.py]\n"),
+    "another text": ("zarr", "files: [lib/ckpt.py, old/lib/ckpt.py]\n"),
+}
+HELPER = 'def store(cfg):\n    cfg.checkpoint.ckpt_format = "torch_dist"\n    return cfg\n'
+HELPED = RECIPE.replace('    cfg.checkpoint.ckpt_format = "torch_dist"\n    return', "    store(cfg)\n    return")
+COPIED = {"lib/ckpt.py": HELPER, "train.py": f"from lib.ckpt import store\n{HELPED}", "old/lib/ckpt.py": HELPER}
+
+
+@pytest.mark.parametrize("files", KEEPING.values(), ids=KEEPING)
+def test_a_file_stays_that_is_kept_equal_to_a_copy(fixed: Fixed, files: dict[str, str]) -> None:
+    assert fixed({**COPIED, **files}, "train.py", "lib").keys() == {"train.py"}
+
+
+@pytest.mark.parametrize(("value", "text"), BY_CHANCE.values(), ids=BY_CHANCE)
+def test_a_copy_that_nobody_keeps_equal_holds_nothing_back(fixed: Fixed, value: str, text: str) -> None:
+    files = {**COPIED, "old/lib/ckpt.py": HELPER.replace("torch_dist", value), "files.yaml": text}
+    assert fixed(files, "train.py", "lib").keys() == {"lib/ckpt.py"}
+
+
 FOLDERS = {
     "with what is made anew": "check:\n\tgo run ./cmd/render .new\n\tdiff -ru .new runs\n",
     "with what is committed": "check:\n\tgo run ./cmd/render\n\tgit diff --exit-code -- ./runs/\n",

@@ -327,6 +327,21 @@ def test_a_variable_stays_whatever_runs_its_file(fixed: Fixed, path: str, text: 
     assert fixed(files, "a.sh", "env.sh").keys() == {"a.sh"}
 
 
+PARTS = {
+    "run.sh": f'source "exps/$1.sh"\n{LAUNCH} {REST} "${{STORE[@]}}" "${{HOW[@]}}"\n',
+    "exps/a.sh": 'for p in store; do source "parts/$p.sh"; done\nHOW=(--use-megatron-fsdp)\nSTORE+=(--save /c)\n',
+    "exps/b.sh": 'for p in store; do source "parts/$p.sh"; done\nHOW=(--bf16)\nSTORE=(--ckpt-format torch_dist)\n',
+    "parts/store.sh": "STORE=(--ckpt-format torch_dist)\n",
+}
+
+
+@pytest.mark.parametrize(("using", "is_fixed"), [("exps/a.sh", False), ("exps/b.sh", False), ("c.sh", True)])
+def test_a_part_is_for_who_sources_the_scripts_that_source_it(fixed: Fixed, using: str, is_fixed: bool) -> None:
+    files = {**PARTS, "show.sh": f'source {using}\npython show.py "${{STORE[@]}}"\n'}
+    changed = fixed(files, "run.sh", "exps", "parts")
+    assert (changed == {"parts/store.sh": "STORE=(--ckpt-format fsdp_dtensor)\n"}) is is_fixed
+
+
 TAKING_BY_PATTERN = {
     "make sources it": ("Makefile", "SITE = env\nt:\n\t. lib/$(SITE).sh && ./legacy\n"),
     "make includes it": ("Makefile", "include lib/*.sh\nt:\n\t./legacy\n"),
@@ -495,6 +510,34 @@ def test_who_compares_a_setting_with_its_old_value_holds_the_fix_back(
 def test_who_compares_it_with_the_new_value_does_not(fixed: Fixed, text: str) -> None:
     files = {"ckpt.py": RECIPE, "test_ckpt.py": text.format("'fsdp_dtensor'")}
     assert fixed(files, "ckpt.py").keys() == {"ckpt.py"}
+
+
+EXPECTING = {
+    "in a set": "{'ddp.average_in_collective', 'ddp.use_megatron_fsdp'}",
+    "put together": "{f'ddp.{name}' for name in ('use_megatron_fsdp', 'average_in_collective')}",
+    "by a variable": "CHANGED",
+}
+CHANGES = """import ckpt
+
+CHANGED = ["ddp.use_megatron_fsdp", "ddp.average_in_collective"]
+
+
+def test_changes():
+    assert changes(ckpt.train()) == {}
+"""
+
+
+@pytest.mark.parametrize("names", EXPECTING.values(), ids=EXPECTING)
+@pytest.mark.parametrize(("rest", "is_fixed"), [("", False), ("_by_another_name", True)])
+def test_who_expects_the_names_of_changed_settings_holds_the_fix_back(
+    fixed: Fixed, names: str, rest: str, is_fixed: bool
+) -> None:
+    recipe = RECIPE.replace("True", "True\n    cfg.ddp.average_in_collective = True").replace(
+        "torch_dist", "fsdp_dtensor"
+    )
+    text = CHANGES.format(names).replace("average_in_collective", f"average_in_collective{rest}")
+    changed = fixed({"ckpt.py": recipe, "test_ckpt.py": text}, "ckpt.py")
+    assert (changed.keys() == {"ckpt.py"}) is is_fixed
 
 
 LOOKING = {

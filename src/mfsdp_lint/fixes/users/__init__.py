@@ -183,12 +183,19 @@ class EditUsers:
         return ""
 
     def _digester(self, request: FixRequest, edit: Edit) -> str:
-        """Return who makes a digest of the file: of data, also the programs that read it."""
-        from mfsdp_lint.fixes.users.derived import digester_of
+        """Return who makes a digest of the file: of data, also programs that read it, or that may be given it."""
+        from mfsdp_lint.fixes.users.derived import SUMS, digester_of, trains_with_what_it_is_given
 
         path = edit.span.path
-        programs = [each for each in _readers(request) if each != path and is_python(each) and not is_python(path)]
         texts = {path: self.texts(path), **self.search(path, {os.path.basename(path)})}
+        if is_python(path):
+            return digester_of(texts, path, ())
+        for word in SUMS:
+            texts.update(self.search(path, {word}))
+        programs = [each for each in _readers(request) if each != path and is_python(each)]
+        if kind_of(path) == "yaml":
+            training = self.search(path, {"megatron"}).items()
+            programs += [each for each, text in training if is_python(each) and trains_with_what_it_is_given(text)]
         return digester_of({**texts, **{each: self.texts(each) for each in programs}}, path, programs)
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -22,9 +22,11 @@ _IN_LIST = lazy_pattern(r"[\"']\s*[,)\]}:]")
 """The text behind a name that a program holds, and no command."""
 
 _TEXT_TOOL = lazy_pattern(
-    r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s(?:[^;&|]*?(?P<lines>\d+(?:,[\d$+]+)?[dpq]))?"
+    r"(?<![\w.-])(?:(?P<by_place>head|tail)|sed|[gm]?awk|perl|[ef]?grep)\s"
+    r"(?:[^;&|]*?(?P<lines>(?<=[\s\"'{])\d+(?:,[\d$+~]+)?[ \t]*!?[acdipqsy={]|\bF?NR\b|\$\.[ \t]*[=!<>]))?"
 )
 """A command that gives a script's text to a program: by the number of its lines, or by what they say."""
+_CAT = lazy_pattern(r"(?<![\w.-])cat\s")
 _QUOTED = lazy_pattern(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _READS = r"\b(?:open|\w*[rR]ead\w*|file_get_contents)\([^\n]{0,80}?"
 _READ_FROM = r"[\"')\s]*(?:\.\w+\([^()\n]*\))*\.(?:read\w*|open)\("
@@ -41,22 +43,35 @@ DIGESTS = lazy_pattern(
     r"|\b(?:sha\d+|md5|blake2[bs]|blake3|crc32|adler32|uuid[35]|xxh\w+)\("
 )
 """Calls, and commands, whose result names something: a folder of a run, say, which another text would name anew."""
+SUMS = ("md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "hash-object")
+_LOADS_GIVEN = lazy_pattern(r"\b(?:yaml|\w*[cC]onf|tomllib|toml|json)\.\w*load\w*\(\s*(?![\s\"'])")
+"""Makes settings of a text, or of a file, whose name is not written there: PyYAML, OmegaConf, tomllib, json."""
+_DIGESTS_GIVEN = lazy_pattern(rf"(?<![\w.-])(?:{'|'.join(SUMS)})\s(?:[^;&|\n]*\s)?<?\"?\$\{{?(?P<name>\w+)")
+"""A command that makes a digest of the file of a variable."""
+_GIVEN_ON = r"(?:(?<![\w.-])(?:bash|sh|sbatch|source)\s+|--[\w-]*(?:conf|cfg|recipe)[\w-]*[\s=]+)\"?\$\{{?{name}\b"
+"""A command that starts the file of a variable, or gives it to a program for its settings."""
 _OWN_FILE = lazy_pattern(r"\b__file__\b|\$\{?(?:0\b|BASH_SOURCE)")
 
 _READS_ANY = lazy_pattern(
     r"(?<![\"'])(?<![\"']\))(?<![\"']\)\))\.read(?:_text|lines)?\(|\bin open\((?!\s*[\"'])|\bfileinput\b"
-    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b"
+    r"|\bas (?P<file>\w+):\s+for \w+ in (?P=file)\b|\bprocess_iter\("
 )
-"""A program that reads lines or words of a file whose name is not written there."""
+"""A program that reads lines or words of a file whose name is not written there, or of what processes were given."""
 _SEARCHES_ANY = lazy_pattern(r"(?<![\w.-])(?:sed|[gm]?awk|perl|[ef]?grep)\s[^\n;|&]*\$\{?[\w@*<^][^\n]*")
 """A command that looks for something in a file that a variable names."""
+_SEARCHES_PROCESSES = lazy_pattern(
+    r"(?<![\w.-])(?:p(?:grep|kill)\b(?=[^\n;|&]*[\s\"'](?:-\w*f|--full\b))|ps\s[^\n;&]*\|\s*[ef]?grep\s)[^\n;&|]*"
+)
+"""A command that looks for something in the command lines of processes: pgrep(1), `-f`."""
+_VARIABLE = lazy_pattern(r"\$[\w{@*]")
 _HERE_TEXT = lazy_pattern(r"<<-?[ \t]*[\"']?(\w+)[\"']?.*?^[ \t]*\1$", re.MULTILINE | re.DOTALL)
 
 
 def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) -> str:
     """Return who makes a digest of a file, as "train.sh makes a digest of config.yaml"; "" for none.
 
-    `texts` are those of the file itself and of others, of which `programs` may have it without its name.
+    `texts` are those of the file itself and of others, of which `programs` may have it without its name. A script may
+    have it by a variable.
     """
     name = os.path.basename(path)
     for other, text in texts.items():
@@ -66,32 +81,46 @@ def digester_of(texts: Mapping[str, str], path: str, programs: Collection[str]) 
             is_own = other == path and _OWN_FILE.search(each) is not None
             if DIGESTS.search(each) and (is_own or other in programs or any(mentions_of(each, name))):
                 return f"{other} makes a digest of {name}"
+            given = None if is_python(path) else _DIGESTS_GIVEN.search(each)
+            if given is not None and re.search(_GIVEN_ON.format(name=given["name"]), said):
+                return f"{other} makes a digest of files that it is given"
     return ""
 
 
+def trains_with_what_it_is_given(text: str) -> bool:
+    """Tell whether a program trains with settings from a file that only its caller names."""
+    return "megatron" in text and _LOADS_GIVEN.search(uncommented(text)) is not None
+
+
 def searcher_of(texts: Mapping[str, str], word: str) -> str:
-    """Return who looks for a word in files that it is given, as "submit looks for --bf16 in files"; "" for none.
+    """Return who looks for a word in files that it is given, or in processes, as "submit looks for --bf16 in files or
+    processes"; "" for none.
 
     `texts` are those that have the word, or name a list that has it; where it is code, nobody looks for it.
     """
     for other, text in texts.items():
         if word in text and any(word in each for each in _asked(text, is_program=is_python(other))):
-            return f"{other} looks for {word} in files that it is given"
+            return f"{other} looks for {word} in files or processes"
     return ""
 
 
 @lru_cache(maxsize=1024)
 def _asked(text: str, *, is_program: bool) -> Sequence[str]:
-    """Return the pieces of a text that say what it looks for in files that it is given; none where it does not."""
+    """Return the pieces of a text that say what it looks for in files that it is given, or in processes."""
     plain = uncommented(text)
+    commands = _without_separators(plain)
+    in_processes = [plain[slice(*found.span())] for found in _SEARCHES_PROCESSES.finditer(commands)]
     if is_program:
-        tree = parsed(text) if _READS_ANY.search(plain) else None
-        return () if tree is None else tuple(_compared_texts(tree))
-    searches = [found[0] for found in _SEARCHES_ANY.finditer(_without_separators(plain))]
-    # What is looked for is in a variable, too.
-    held = any(len(re.findall(r"\$[\w{@*]", each)) > 1 for each in searches)
-    pieces = (each.finditer(plain) for each in ((_QUOTED, _HERE_TEXT) if held else (_HERE_TEXT,)) if searches)
-    return [*(found[0] for each in pieces for found in each), *(found[0] for found in _SEARCHES_ANY.finditer(plain))]
+        tree = parsed(text) if in_processes or _READS_ANY.search(plain) else None
+        if tree is None:
+            return ()
+        return tuple(_texts_in(ast.walk(tree)) if in_processes else _compared_texts(tree))
+    in_files = [plain[slice(*found.span())] for found in _SEARCHES_ANY.finditer(commands)]
+    # What is looked for may be in a variable; that of the file is another one.
+    held = any(map(_VARIABLE.search, in_processes)) or any(len(_VARIABLE.findall(each)) > 1 for each in in_files)
+    kinds = (_QUOTED, _HERE_TEXT) if held else (_HERE_TEXT,) if in_files else ()
+    pieces = [found[0] for each in kinds for found in each.finditer(plain)]
+    return [*pieces, *in_processes, *in_files]
 
 
 _LOOKS_FOR = frozenset(
@@ -117,8 +146,11 @@ def _compared_texts(tree: ast.Module) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in names for to in node.targets):
             asked.append(node.value)
-    pieces = (piece for each in asked for piece in ast.walk(each) if isinstance(piece, ast.Constant))
-    yield from (each.value for each in pieces if isinstance(each.value, str))
+    yield from _texts_in(piece for each in asked for piece in ast.walk(each))
+
+
+def _texts_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def is_start(text: str, mention: re.Match[str]) -> bool:
@@ -183,7 +215,11 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
     before = _without_separators(_line_before(text, mention))
-    tool = _TEXT_TOOL.search(command := re.split(r"[;&|]", before)[-1])
+    command = re.split(r"[;&|]", before)[-1]
+    if _CAT.search(command):
+        after = _without_separators(text[mention.end() :].partition("\n")[0].lstrip("\"'"))
+        command = re.split(r"[;&]", after)[0].lstrip().removeprefix("|").partition("|")[0]
+    tool = _TEXT_TOOL.search(command)
     return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in _parts(words)))
 
 

@@ -16,6 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
+from mfsdp_lint.fixes.users.takers import OF_TOOLS
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python, kind_of
@@ -45,6 +46,8 @@ _NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
 _DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
+_LAST_PART = lazy_pattern(r"(?<=/)(?:\$\w+|\$?\{\w+\})(?![\w/])")
+"""A variable where a path has the name of a file."""
 
 
 def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
@@ -63,7 +66,9 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
     for other, said in users.search(path, (name,), quoting=True).items():
         if any(lines[0] <= last and first <= lines[-1] for lines, _ in _patched(said, path, text)):
             return f"{other} is a patch of these lines of {name}"
-    if found := _without_feature(users, request) or _reader_of_checkpoints(users, request, path):
+    if found := (
+        _keeper(users, path) or _without_feature(users, request) or _reader_of_checkpoints(users, request, path)
+    ):
         return found
     for each in dict.fromkeys((path, *(need.recipe.path for need in request.needs))):
         name = os.path.basename(each)
@@ -87,6 +92,38 @@ def _digests(path: str) -> Iterator[str]:
         return
     for kind in (sha256, md5, sha1, sha512):
         yield kind(data, usedforsecurity=False).hexdigest()
+
+
+def _keeper(users: EditUsers, path: str) -> str:
+    """Return a text that names a file and a copy of it by their paths: it keeps them equal, or looks whether they are.
+
+    A copy that is a recipe here gets the same edit, or is compared by the proof.
+    """
+    try:
+        text = disk.read(path).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+    recipes = {os.path.abspath(recipe.path) for recipe in users.recipes}
+    name = os.path.basename(path)
+    for copy, said in users.search(path, ()).items():
+        if said != text or os.path.abspath(copy) in recipes:
+            continue
+        for other, listing in users.search(path, ()).items():
+            if other == copy or os.path.basename(copy) not in listing or os.path.basename(other) in OF_TOOLS:
+                continue
+            # (A loop over names has the folders beside a variable.)
+            names = {each.lstrip("./") for each in _NAMES.findall(_LAST_PART.sub(name, uncommented(listing)))}
+            own = {each for each in names if _is_path_of(path, each, other)}
+            if any(_is_path_of(copy, each, other) for each in names - own) and own:
+                return f"{other} names {name} and its copy {copy}"
+    return ""
+
+
+def _is_path_of(path: str, said: str, other: str) -> bool:
+    """Tell whether a path in another file means a file: a name without a folder means one beside it, or at the top."""
+    full = os.path.abspath(path)
+    beside = os.path.join(os.path.dirname(os.path.abspath(other)), said)
+    return full in (beside, os.path.abspath(said)) or ("/" in said and full.endswith(f"/{said}"))
 
 
 def _without_feature(users: EditUsers, request: FixRequest) -> str:

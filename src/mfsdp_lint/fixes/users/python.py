@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeGuard
@@ -257,11 +257,17 @@ def _texts_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 @lru_cache(maxsize=512)
 def _comparisons(text: str) -> Sequence[tuple[int, frozenset[str], Sequence[object]]]:
-    """Return the comparisons in a text: the line, the names of attributes, and the constants in each."""
+    """Return the comparisons in a text: the line, the names of attributes, and the constants in each; names that an
+    assertion expects, as of the settings that a recipe changes, without any constant.
+    """
     found: list[tuple[int, frozenset[str], Sequence[object]]] = []
     by_name = "getattr(" in text
-    for node in ast.walk(parsed(text) or ast.Module([], [])):
+    nodes = list(ast.walk(parsed(text) or ast.Module([], [])))
+    held = {ast.unparse(to): each.value for each in nodes if isinstance(each, ast.Assign) for to in each.targets}
+    for node in nodes:
         if _compares(node):
+            if expected := frozenset(_expected_names(node, held)):
+                found.append((node.lineno, expected, ()))
             inner = list(ast.walk(node))
             names = frozenset(each.attr for each in inner if isinstance(each, ast.Attribute))
             constants = [each.value for each in inner if isinstance(each, ast.Constant)]
@@ -276,6 +282,20 @@ def _compares(node: ast.AST) -> TypeGuard[ast.Compare | ast.Call | ast.Assert]:
     return isinstance(node, ast.Compare | ast.Assert) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
     )
+
+
+def _expected_names(node: ast.Compare | ast.Call | ast.Assert, held: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Yield the last parts of the names in the collections that an assertion compares something with."""
+    if isinstance(node, ast.Assert):
+        sides = [
+            side for each in ast.walk(node) if isinstance(each, ast.Compare) for side in (each.left, *each.comparators)
+        ]
+    else:
+        sides = node.args if isinstance(node, ast.Call) else []
+    for side in sides:
+        pieces = ast.walk(held.get(ast.unparse(side), side))
+        collections = (each.elts for each in pieces if isinstance(each, ast.Set | ast.List | ast.Tuple))
+        yield from (each.rpartition(".")[2] for elements in collections for each in _texts_in(elements))
 
 
 def _expected_by_name(node: ast.AST) -> Iterator[tuple[int, frozenset[str], Sequence[object]]]:

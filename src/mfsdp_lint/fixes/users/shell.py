@@ -82,25 +82,33 @@ def user_of(
                 found = _reader(changed, here, text if here == path else users.texts(here), compared)
                 if found:
                     return found
-    name = os.path.basename(path)
-    launches = path in {need.recipe.path for need in request.needs}
-    for other, said in others.items():
-        if other in compared.paths or name.startswith("."):
-            continue
-        plain = uncommented(said) if name in said else ""
-        named = not all(is_start(plain, each) for each in mentions_of(plain, name))
-        by_pattern = _sources_by_pattern(said, name, launches=launches) or (
-            not launches and _takes_by_pattern(said, path)
-        )
-        if not (named or by_pattern):
-            continue
-        if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
-            continue
-        return f"{other} uses {name}"
-    for other, said in users.search(path, {name}, quoting=True).items():
-        if other.endswith(QUOTING) and any(is_sourced(said, each) for each in mentions_of(said, name)):
-            return f"{other} uses {name}"
+    launches = {need.recipe.path for need in request.needs}
+    waiting, seen = [path], {path, *launches}
+    while waiting:
+        here = waiting.pop()
+        name = os.path.basename(here)
+        for other, said in () if name.startswith(".") else others.items():
+            if other in seen or not _may_source(said, here, launches=here in launches):
+                continue
+            if changed.function and not re.search(rf"(?<!\w){re.escape(changed.function)}(?!\w)", said):
+                continue
+            if other not in compared.paths:
+                return f"{other} uses {name}"
+            seen.add(other)
+            waiting.append(other)
+        for other, said in users.search(here, {name}, quoting=True).items():
+            if other.endswith(QUOTING) and any(is_sourced(said, each) for each in mentions_of(said, name)):
+                return f"{other} uses {name}"
     return ""
+
+
+def _may_source(text: str, path: str, *, launches: bool) -> bool:
+    """Tell whether a text names a script for something else than to start it, or may source it by a pattern."""
+    name = os.path.basename(path)
+    plain = uncommented(text) if name in text else ""
+    if not all(is_start(plain, each) for each in mentions_of(plain, name)):
+        return True
+    return _sources_by_pattern(text, name, launches=launches) or (not launches and _takes_by_pattern(text, path))
 
 
 def _left_to_callers(request: FixRequest) -> Iterator[str]:
@@ -214,7 +222,10 @@ def _takes_by_pattern(text: str, path: str) -> bool:
 
 
 class _ComparedCommands:
-    """The commands that the proof compares: those of launches, and the statements that write the settings."""
+    """The commands that the proof compares: those of launches, and the statements that write the settings.
+
+    `paths` are their files, with those that turn on what a finding is about.
+    """
 
     def __init__(self, users: EditUsers, settings: Collection[str], request: FixRequest) -> None:
         self.lines: dict[str, set[int]] = {}
@@ -226,7 +237,7 @@ class _ComparedCommands:
             if id(recipe) in needing:
                 for span in spans:
                     self.lines.setdefault(span.path, set()).update(range(span.line, span.end_line + 1))
-        self.paths = set(self.lines)
+        self.paths = {*self.lines, *(span.path for span in anchors_of(request))}
 
     def has(self, path: str, first: int, last: int) -> bool:
         """Tell whether one of these lines is compared."""
