@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, Known
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from tests.runs.project import Project
 
 FLAGS = '"pretrain_gpt.py", "--use-megatron-fsdp", "--tensor-model-parallel-size", "2"'
@@ -329,6 +329,22 @@ def test_a_word_that_may_be_any_file_names_none(project: Project) -> None:
     project.write("flags/a.args", "--use-megatron-fsdp --tensor-model-parallel-size 2\n")
     words = 'open(f"flags/{sys.argv[1]}").read().split()'
     assert runs(project, f'subprocess.run(["torchrun", "pretrain_gpt.py", *{words}])') == []
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        pytest.param("node.remote(rank, argv)", [Known(2)], id="by position"),
+        pytest.param("node.remote(rank, argv=argv)", [Known(2)], id="by name"),
+        pytest.param("node.elsewhere(rank, argv)", [Known(2), UNKNOWN], id="in a process that may be this one"),
+    ],
+)
+def test_each_task_is_given_a_list_as_it_is_here(project: Project, call: str, expected: list[Value]) -> None:
+    task = "@ray.remote\ndef node(rank, argv):\n    "
+    start = 'subprocess.run(["torchrun", f"--node_rank={rank}", "pretrain_gpt.py", "--use-megatron-fsdp", *argv])'
+    size = 'argv = ["--tensor-model-parallel-size", "2"]'
+    recipe = run(project, f"import ray\n\n\n{task}{start}\n\n\n{size}\nray.get([{call} for rank in range(2)])")
+    assert [each.value(TP) for each in recipe.variants] == expected
 
 
 OF_HYDRA = """
