@@ -185,6 +185,23 @@ CHARTS: Mapping[str, tuple[Files, list[str]]] = {
         {"deploy.sh": "helm install x chart -f big.yaml\n", "big.yaml": f'env: {{{NAME}: "1"}}\n'},
         [f"big.yaml:1 {CONNECTIONS}"],
     ),
+    "each file of values that a name may mean": (
+        {
+            "deploy.sh": 'helm install "x-$1" chart -f "env/prod-$1.yaml"\n',
+            "env/prod-a.yaml": f'env: {{{NAME}: "1"}}\n',
+            "env/prod-b.yaml": "env: {}\n",
+            "env/test.yaml": "format: torch_dist\n",
+        },
+        [f"env/prod-a.yaml:1 {CONNECTIONS}"],
+    ),
+    "one by the beginning of its name": (
+        {"deploy.sh": "helm install x chart -f values-$SIZE.yaml\n", "values-8b.yaml": "format: torch_dist\n"},
+        [f"values-8b.yaml:1 {FORMAT}"],
+    ),
+    "a name of which nothing is known": (
+        {"deploy.sh": "helm install x chart -f $VALUES\n", "values-8b.yaml": "format: torch_dist\n"},
+        [],
+    ),
     "a value that nobody knows": ({"deploy.sh": "helm install x chart --set format=$(pick)\n"}, []),
     "a script of the chart": (
         {

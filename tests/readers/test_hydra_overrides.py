@@ -14,7 +14,15 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain
-from mfsdp_lint.readers.overrides import NoOverride, plain, read_element, settings_in, split_override, value_of
+from mfsdp_lint.readers.overrides import (
+    NoOverride,
+    plain,
+    read_element,
+    settings_in,
+    split_override,
+    value_of,
+    values_of_sweep,
+)
 
 VALUES: dict[str, Plain] = {
     "1": 1, "1_000": 1000, "010": "010", "0x10": "0x10", "1.": 1.0, ".5": 0.5, "1e-4": 1e-4, "-1E3": -1000.0, "+5": 5,
@@ -104,6 +112,24 @@ def test_what_hydra_refuses_is_refused(text: str) -> None:
         assert not isinstance(PARSER.parse_override(f"a={text}").value(), Sweep)
     with pytest.raises(NoOverride):
         read_element(text)
+
+
+@pytest.mark.parametrize("text", ["1,2", "a , b", "[1,2],[3]", "{a:1},{a:2}", "x y,z", "a\\,b,c", "1e-4,2e-4"])
+def test_a_sweep_has_a_value_for_each_run(text: str) -> None:
+    runs = PARSER.parse_override(f"a={text}").sweep_string_iterator()
+    assert [*map(read_element, values_of_sweep(text))] == [*map(read_element, runs)]
+
+
+@pytest.mark.parametrize("text", ["1", "[1,2]", "'x,y'", "", "{a:1,b:2}"])
+def test_any_other_value_is_that_of_all_runs(text: str) -> None:
+    assert not PARSER.parse_override(f"a={text}").is_sweep_override()
+    assert values_of_sweep(text) == [text]
+
+
+@pytest.mark.parametrize("text", ["range(1,3)", "choice(a,b)", "glob(*)", "1,", "1,]"])
+def test_values_of_functions_are_not_followed(text: str) -> None:
+    with pytest.raises(NoOverride):
+        values_of_sweep(text)
 
 
 @pytest.mark.parametrize(("text", "sign", "key"), [("+a=1", "+", "a"), ("++a.b=2", "++", "a.b"), ("~a.b", "~", "a.b")])

@@ -57,6 +57,21 @@ def test_a_script_may_give_its_program_others(project: Project, script: str, exp
     assert value(project, EXPORT, script) == expected
 
 
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        pytest.param(f"direnv exec .. {LAUNCH}", Known("1"), id="by its path"),
+        pytest.param(f'exec direnv exec "$(git rev-parse --show-toplevel)" {LAUNCH}', Known("1"), id="by git's own"),
+        pytest.param(f"export CUDA_DEVICE_MAX_CONNECTIONS=8\ndirenv exec .. {LAUNCH}", Known("1"), id="over its own"),
+        pytest.param(f"direnv exec .. env CUDA_DEVICE_MAX_CONNECTIONS=8 {LAUNCH}", Known("8"), id="under others"),
+        pytest.param(f"direnv exec ../other {LAUNCH}", None, id="that is not at hand"),
+        pytest.param(f'direnv exec "$1" {LAUNCH}', None, id="that is not known"),
+    ],
+)
+def test_direnv_starts_a_command_with_those_of_a_folder(project: Project, script: str, expected: object) -> None:
+    assert value(project, EXPORT, f"cd $(dirname $0)\n{script}") == expected
+
+
 @pytest.mark.parametrize("path", ["bin/train", "launch.py"])
 def test_a_launcher_in_python_has_them_as_well(project: Project, path: str) -> None:
     assert value(project, EXPORT, PYTHON, path) == Known("1")

@@ -86,6 +86,29 @@ def test_what_recipe_it_is_is_not_guessed(project: Project, words: str) -> None:
     assert project.runs("launch.sh", bridge="0.6.0") == []
 
 
+ROWS = "fsdp\tbf16\t8\t--use_megatron_fsdp true\n"
+OF_A_ROW = f"""while IFS=$'\\t' read -r name dtype gpus extra; do
+  torchrun {PLACE}/bootstrap.py --model_family_name llama --model_recipe_name llama3_8b --gpu h100 \\
+    --num_gpus $gpus --compute_dtype $dtype $extra
+done < /bench/cases.tsv
+"""
+
+
+def test_rows_that_an_image_has_are_those_of_the_tree(project: Project) -> None:
+    project.write("cases.tsv", ROWS)
+    project.write("bench.sh", OF_A_ROW)
+    project.write("Dockerfile", "FROM base\nCOPY . /bench\n")
+    (run,) = project.runs("bench.sh", bridge="0.6.0")
+    assert run.setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_rows_of_a_file_that_may_be_another_are_told(project: Project) -> None:
+    project.write("cases.tsv", ROWS)
+    project.write("bench.sh", OF_A_ROW)
+    (told,) = project.unfollowed("bench.sh", bridge="0.6.0")
+    assert (told.line, told.message) == (2, "the words that bootstrap.py is given are not known")
+
+
 def test_variables_that_the_job_is_given_are_not_those_of_the_recipe(project: Project) -> None:
     given = "-ce CUDA_DEVICE_MAX_CONNECTIONS=8"
     project.write("launch.sh", f"python {PLACE}/setup_experiment.py {LLAMA} {given}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, Known
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from tests.runs.project import Project
 
 FLAGS = '"pretrain_gpt.py", "--use-megatron-fsdp", "--tensor-model-parallel-size", "2"'
@@ -159,6 +159,20 @@ subprocess.run(["torchrun", {FLAGS}])
 def test_env_is_the_environment(project: Project, environment: str) -> None:
     recipe = run(project, f'subprocess.run(["torchrun", {FLAGS}], env={environment})')
     assert recipe.setting(DEVICES).value == Known("8")
+
+
+@pytest.mark.parametrize(
+    "environment", ["{**os.environ, 'A': '8'}", "dict(os.environ, A='8')", "dict(os.environ)", "os.environ.copy()"]
+)
+def test_a_variable_that_is_handed_on_stands_where_it_was_exported(project: Project, environment: str) -> None:
+    launcher = f'import argparse\nargparse.ArgumentParser().parse_args()\nsubprocess.run(["torchrun", {FLAGS}], '
+    project.write("launch.py", f"{IMPORTS}{launcher}env={environment})\n")
+    project.write("start.sh", "export CUDA_DEVICE_MAX_CONNECTIONS=1\npython launch.py\n")
+    (recipe,) = project.runs("start.sh")
+    assert recipe.setting(DEVICES).value == Known("1")
+    origin = recipe.setting(DEVICES).origin
+    assert origin is not None
+    assert (origin.span.path, origin.span.line) == ("start.sh", 1)
 
 
 def test_without_a_known_environment_there_is_no_run(project: Project) -> None:
@@ -315,6 +329,66 @@ def test_a_word_that_may_be_any_file_names_none(project: Project) -> None:
     project.write("flags/a.args", "--use-megatron-fsdp --tensor-model-parallel-size 2\n")
     words = 'open(f"flags/{sys.argv[1]}").read().split()'
     assert runs(project, f'subprocess.run(["torchrun", "pretrain_gpt.py", *{words}])') == []
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        pytest.param("node.remote(rank, argv)", [Known(2)], id="by position"),
+        pytest.param("node.remote(rank, argv=argv)", [Known(2)], id="by name"),
+        pytest.param("node.elsewhere(rank, argv)", [Known(2), UNKNOWN], id="in a process that may be this one"),
+    ],
+)
+def test_each_task_is_given_a_list_as_it_is_here(project: Project, call: str, expected: list[Value]) -> None:
+    task = "@ray.remote\ndef node(rank, argv):\n    "
+    start = 'subprocess.run(["torchrun", f"--node_rank={rank}", "pretrain_gpt.py", "--use-megatron-fsdp", *argv])'
+    size = 'argv = ["--tensor-model-parallel-size", "2"]'
+    recipe = run(project, f"import ray\n\n\n{task}{start}\n\n\n{size}\nray.get([{call} for rank in range(2)])")
+    assert [each.value(TP) for each in recipe.variants] == expected
+
+
+OF_HYDRA = """
+import hydra
+
+
+@hydra.main(version_base=None, config_path="conf", config_name="config")
+def main(cfg):
+    words = ["--tensor-model-parallel-size", str(cfg.size.tp), "--ckpt-format", cfg.format]
+    subprocess.run(["torchrun", "pretrain_gpt.py", "--use-megatron-fsdp", *words], check=True)
+
+
+main()
+"""
+OF_SWEEP = "-m size=small,big format=torch_dist,fsdp_dtensor"
+EACH = [(1, "torch_dist"), (1, "fsdp_dtensor"), (2, "torch_dist"), (2, "fsdp_dtensor")]
+
+
+@pytest.mark.parametrize(
+    ("words", "config", "expected"),
+    [
+        pytest.param(OF_SWEEP, "", EACH, id="for each combination"),
+        pytest.param("size=big,small hydra.mode=MULTIRUN", "", [(2, "torch"), (1, "torch")], id="by its mode"),
+        pytest.param("--multirun size=big", "", [(2, "torch")], id="with one value"),
+        pytest.param("-m 'size=glob(*)'", "", [], id="of values that a function gives"),
+        pytest.param(f"{OF_SWEEP} hydra/sweeper=optuna", "", [], id="of another sweeper"),
+        pytest.param(OF_SWEEP, "hydra: {sweeper: {params: {size: big}}}\n", [], id="of more values in a file"),
+        pytest.param("format=torch,torch_dist", "hydra: {mode: MULTIRUN}\n", [], id="by the mode of a file"),
+    ],
+)
+def test_a_sweep_of_hydra_starts_a_run(
+    project: Project, words: str, config: str, expected: list[tuple[int, str]]
+) -> None:
+    project.write("conf/config.yaml", f"defaults:\n  - size: small\nformat: torch\n{config}")
+    project.write("conf/size/small.yaml", "tp: 1\n")
+    project.write("conf/size/big.yaml", "tp: 2\n")
+    project.write("launch.py", IMPORTS + OF_HYDRA)
+    project.write("sweep.sh", f"python launch.py {words}\n")
+    found = [each for recipe in project.runs("sweep.sh") for each in recipe.variants]
+    settings = [(each.value(TP), each.value("checkpoint.ckpt_format")) for each in found]
+    assert [each for each in settings if all(isinstance(value, Known) for value in each)] == [
+        (Known(tp), Known(said)) for tp, said in expected
+    ]
+    assert not any(each.why == "raises" for each in project.unfollowed("sweep.sh"))
 
 
 def test_findings_stand_in_the_script_that_launches(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

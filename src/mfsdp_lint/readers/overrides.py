@@ -97,6 +97,23 @@ def read_element(written: str) -> Element:
     return value
 
 
+def values_of_sweep(written: str) -> list[str]:
+    """Return the texts of several values with commas between, of which Hydra gives one to each run of `--multirun`; the
+    text of any other value alone. Raises NoOverride, also where a function gives the values (`range(1, 9)`).
+    """
+    reader = _ElementReader(_tokens(written.lstrip(" \t")))
+    if any(kind == "mark" and "(" in text for kind, text in reader.tokens):
+        raise NoOverride(written)
+    found = [] if reader.tokens else [""]
+    while reader.here is not None:
+        if found and not reader.take(","):
+            raise NoOverride(written)
+        start = reader.position
+        reader.element()
+        found.append("".join(text for _, text in reader.tokens[start : reader.position]))
+    return found
+
+
 def value_of(element: Element) -> Value:
     """Return an element as one value; a list or a mapping with a part that is not known is set to something."""
     known = plain(element) if isinstance(element, (list, dict)) else element

@@ -77,6 +77,23 @@ def test_an_option_is_its_default_and_one_without_is_unknown() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        pytest.param('type=int, default="4"', Known(4), id="a type of Python's own"),
+        pytest.param('type=lambda said: int(said) * 2, default="4"', Known(8), id="a function of the program"),
+        pytest.param('type=lambda said: len(Path(said).parts), default="/a/b"', Known(3), id="with a path"),
+        pytest.param('type=int, default="four"', UNKNOWN, id="which refuses it"),
+        pytest.param('type=elsewhere, default="4"', UNKNOWN, id="which is not at hand"),
+        pytest.param("type=str, default=4", Known(4), id="of a default that is no text"),
+    ],
+)
+def test_a_default_that_is_text_is_converted_to_the_type(declared: str, value: Value) -> None:
+    script = SCRIPT.replace("type=int, default=4", declared).replace("ARGUMENTS", "")
+    recipe = read(f"from pathlib import Path\nfrom elsewhere import elsewhere\n{script}")
+    assert recipe.setting("model.tensor_model_parallel_size").value == value
+
+
 @pytest.mark.parametrize("arguments", ['["--tensor-parallel", "2"]', 'args=["--tensor-parallel", "2"]'])
 def test_words_that_the_script_gives_itself_are_parsed(arguments: str) -> None:
     assert values(arguments) == {**values(""), "model.tensor_model_parallel_size": Known(2)}

@@ -7,16 +7,18 @@ that it gives a chart, variables that it sets in a deployment, a manifest that i
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.relevance import Relevance
-from mfsdp_lint.readers.shell.launch_command import path_of
+from mfsdp_lint.readers.shell.launch_command import files_meant, path_of
 from mfsdp_lint.readers.shell.script import Text, behind, known, located, of_file, plain, standing_at
 from mfsdp_lint.readers.shell.state import State, Variable
 
@@ -78,21 +80,37 @@ def _helm(runner: ScriptRunner, words: Sequence[Text], state: State) -> None:
     """Follow a chart of the tree that is given values; without any it is what it is by itself."""
     from mfsdp_lint.readers.embedding_formats.helm import ChartValues, scripts_installed
 
-    files = [_path(runner, state, each) for _, each in _values_of(words, _FILE_OPTIONS)]
+    files = [_paths(runner, state, each) for _, each in _values_of(words, _FILE_OPTIONS)]
     settings = [(each, name == "--set-string") for name, each in _values_of(words, _VALUE_OPTIONS)]
     said = (f"{located(word) or ''}/Chart.yaml" for word in words[2:] if located(word))
     found = (path_of(each, runner.path, runner.sources, state.folder) for each in said)
     chart = next((posixpath.dirname(each) for each in found if each is not None), None)
     if chart is None or not (files or settings):
         return
-    installed = ChartValues([each or "" for each in files], settings)
-    _follow(runner, scripts_installed(chart, installed, runner.sources, Relevance(runner.sources)), state)
+    is_followed = math.prod(map(len, files)) <= _MOST_INSTALLED
+    for ways in product(*files) if is_followed else [[""] * len(files)]:
+        installed = ChartValues(ways, settings)
+        given = scripts_installed(chart, installed, runner.sources, Relevance(runner.sources))
+        chosen = (f"{_FILE_OPTIONS[0]} {each}" for each, others in zip(ways, files, strict=True) if len(others) > 1)
+        _follow(runner, given, (*state.when, *chosen))
 
 
-def _follow(runner: ScriptRunner, given: ChartScripts, state: State) -> None:
-    runner.unfollowed += given.unfollowed
+_MOST_INSTALLED = 16
+"""Choices of files of values that a chart is installed with, one after the other."""
+
+
+def _paths(runner: ScriptRunner, state: State, word: Text) -> list[str]:
+    """Return the paths of the files that a word may mean; "" where that is none in the tree."""
+    path = _path(runner, state, word)
+    if path is None and HOLE in plain(word):
+        return files_meant(word, runner.path, state.folder) or [""]
+    return [path or ""]
+
+
+def _follow(runner: ScriptRunner, given: ChartScripts, when: tuple[str, ...]) -> None:
+    runner.unfollowed += (each for each in given.unfollowed if each not in runner.unfollowed)
     for held in given.scripts:
-        runner.run(replace(held, when=state.when))
+        runner.run(replace(held, when=when))
 
 
 def _apply(runner: ScriptRunner, words: Sequence[Text], state: State, body: Text | None) -> None:
@@ -110,7 +128,7 @@ def _apply(runner: ScriptRunner, words: Sequence[Text], state: State, body: Text
             state.applied = (*state.applied, path) if path is not None else state.applied
             continue
         if written:
-            _follow(runner, _scripts(runner, written), state)
+            _follow(runner, _scripts(runner, written), state.when)
 
 
 def _scripts(runner: ScriptRunner, manifest: Text, names: Sequence[str] = ()) -> ChartScripts:

@@ -504,8 +504,8 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
     if (written := state.written_as(name)) is not None:
         return state.files[written]
     path = path_of(located(name), script, sources, state.folder, state.container)
-    if path is None and _BATCH_FILE.fullmatch(said):  # (what a name without such an end means elsewhere is data)
-        path = _elsewhere(name, script, sources)
+    if path is None:  # (of data, the end of a path elsewhere is the name of any file)
+        path = (_elsewhere if _BATCH_FILE.fullmatch(said) else _in_image)(name, script, sources)
     text = None if path is None else sources.text_or_none(path)
     return None if path is None or text is None else of_file(path, text)
 
@@ -515,26 +515,39 @@ _MOST_FOLDERS = 64
 
 
 def texts_of_files(name: Text, script: str, sources: Sources, state: State) -> list[Text]:
-    """Return the texts of the tree's script files that a name may mean of which a part is not known: those in the
-    folder, or with the beginning, that it says itself. There are none where they are many.
-    """
-    said = "".join(piece.stands or piece.text for piece in name)
-    folder, slash, begin = said.partition(HOLE)[0].rpartition("/")
-    written = "".join(piece.text for piece in name if not piece.stands).partition(HOLE)[0]
-    if not slash or not re.search(r"\w", written) or _BATCH_FILE.fullmatch(said) is None:
+    """Return the texts of the tree's script files that a name may mean of which a part is not known."""
+    said = _as_seen(name)
+    if "/" not in said.partition(HOLE)[0] or _BATCH_FILE.fullmatch(said) is None:
         return []
-    parts = re.split(f"{HOLE}+", begin + said[len(folder) + 1 + len(begin) :])
+    texts = [(path, sources.text_or_none(path)) for path in files_meant(name, script, state.folder)]
+    return [of_file(path, text) for path, text in texts if text]
+
+
+def files_meant(name: Text, script: str, folder: str | None) -> list[str]:
+    """Return the tree's files that a name may mean of which a part is not known: those in the folder, or with the
+    beginning, that it says itself. There are none where they are many.
+    """
+    said = _as_seen(name)
+    inside, slash, begin = said.partition(HOLE)[0].rpartition("/")
+    written = "".join(piece.text for piece in name if not piece.stands).partition(HOLE)[0]
+    if not (slash or begin) or not re.search(r"\w", written):
+        return []
+    parts = re.split(f"{HOLE}+", begin + said[len(inside) + len(slash) + len(begin) :])
     fits = re.compile(".+".join(map(re.escape, parts)))
-    for place in (*([] if state.folder is None else [state.folder]), *above(script)):
-        root = posixpath.normpath(posixpath.join(place, folder))
-        paths = [posixpath.join(inner, each) for inner, _, names in islice(walk(root), _MOST_FOLDERS) for each in names]
+    for place in (*([] if folder is None else [folder]), *above(script)):
+        root = posixpath.normpath(posixpath.join(place, inside))
+        inner = islice(walk(root), _MOST_FOLDERS)
+        paths = [posixpath.normpath(posixpath.join(at, each)) for at, _, names in inner for each in names]
         # (A script does not read itself.)
         own = {posixpath.normpath(each) for each in (script, *(piece.path for piece in name))}
         found = sorted(each for each in paths if each not in own and fits.fullmatch(posixpath.relpath(each, root)))
         if found:
-            texts = [(path, sources.text_or_none(path)) for path in found[: _MOST_FILES + 1]]
-            return [of_file(path, text) for path, text in texts if text] if len(texts) <= _MOST_FILES else []
+            return found if len(found) <= _MOST_FILES else []
     return []
+
+
+def _as_seen(name: Text) -> str:
+    return "".join(piece.stands or piece.text for piece in name)
 
 
 def path_of(
@@ -561,18 +574,28 @@ def _elsewhere(named: Text, script: str, sources: Sources) -> str | None:
     name without its folder may be any file's.
     """
     said = posixpath.normpath(plain(named))
-    if not said.startswith(("/", "~/", HOLE)):
+    if not said.startswith(_ROOT_ELSEWHERE):
         return None
-    folders = above(script)
-    for image in (posixpath.join(folder, name) for folder in folders for name in _IMAGES):
-        text = sources.text_or_none(image) if sources.exists(image) else None
+    if (found := _in_image(named, script, sources)) is not None:
+        return found
+    parts = said.lstrip("/").split("/")
+    ends = ("/".join(parts[start:]) for start in range(1, len(parts) - 1))
+    paths = (posixpath.normpath(posixpath.join(above(script)[-1], end)) for end in ends if HOLE not in end)
+    return next((each for each in paths if each != posixpath.normpath(script) and sources.exists(each)), None)
+
+
+_ROOT_ELSEWHERE = ("/", "~/", HOLE)
+
+
+def _in_image(named: Text, script: str, sources: Sources) -> str | None:
+    """Find the file of the tree that an image of the project has under this path."""
+    said = posixpath.normpath(plain(named))
+    for image in (posixpath.join(folder, name) for folder in above(script) for name in _IMAGES):
+        text = sources.text_or_none(image) if said.startswith(_ROOT_ELSEWHERE) and sources.exists(image) else None
         for path in () if text is None else files_of_image(text).paths(said):
             if (found := path_of(path, script, sources, None)) is not None:
                 return found
-    parts = said.lstrip("/").split("/")
-    ends = ("/".join(parts[start:]) for start in range(1, len(parts) - 1))
-    paths = (posixpath.normpath(posixpath.join(folders[-1], end)) for end in ends if HOLE not in end)
-    return next((each for each in paths if each != posixpath.normpath(script) and sources.exists(each)), None)
+    return None
 
 
 _IMAGES = ("Dockerfile", "Containerfile", "docker/Dockerfile")

@@ -21,7 +21,8 @@ from mfsdp_lint.readers.shell.script import Script, plain
 
 _TRAINS = lazy_pattern(
     rf"(?<![\w./-])[\w./-]*\b{TRAINING_PROGRAM}\b"
-    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w{0,99}=",
+    r"|(?<![\w/-])--?[\w-]*fsdp|\$[{]?\w*fsdp|\bfsdp\w*=|_fsdp\w{0,99}="
+    r"|(?<![\w/-])--model_recipe_name\b",  # (of Bridge's performance scripts, which have names of all kinds)
     re.IGNORECASE,
 )
 """A program's name, an option, a variable or an override: a message or a folder may have the word as well."""

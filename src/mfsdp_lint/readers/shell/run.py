@@ -364,6 +364,10 @@ class ScriptRunner:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         words = with_env_files(words, lambda name: self.file(name, state))
         words = _with_exports_of_job(words, state)
+        if any(known(word) == "direnv" for word in words):
+            from mfsdp_lint.readers.shell.direnv import with_exports_of_direnv
+
+            words = with_exports_of_direnv(words, self.path, self.sources, state.folder)
         if submits_ray_job(words):
             from mfsdp_lint.readers.shell.cluster import with_runtime_environment
 

@@ -34,6 +34,7 @@ from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, METHOD_OF, ROW_OF
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Bound,
     Choice,
@@ -104,6 +105,9 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
         called = call_elsewhere(interp, owner, name, Call(arguments, keywords, node, frame, focus))
         if called is not MISSING:
             return called
+        if name == "remote":
+            arguments = [_as_handed_on(interp, each) for each in arguments]
+            keywords = {key: _as_handed_on(interp, each) for key, each in keywords.items()}
     try:
         result = CALLERS[type(function)](interp, function, _call(Call, (arguments, keywords, node, frame, focus)))
     except Raised as error:
@@ -123,6 +127,15 @@ def _called(interp: Interpreter, node: ast.expr, frame: Frame) -> tuple[Object, 
         return None, evaluate(interp, node, frame)
     owner = evaluate(interp, node.value, frame)
     return owner, get_attribute(interp, owner, node.attr, node, frame)
+
+
+def _as_handed_on(interp: Interpreter, value: Object) -> Object:
+    """Return a list of plain values as another process is given it, which cannot change the one here: Ray and Modal
+    hand on copies (docs.ray.io, ray-core/objects/serialization; modal.com/docs/reference/modal.Function, `remote`).
+    """
+    items = value.items if type(value) is ListObject else None
+    is_plain = items is not None and all(isinstance(each, CONSTANTS) for each in items)
+    return ListObject(list(items or ()), interp.tick()) if is_plain else value
 
 
 def _forget_owner(interp: Interpreter, owner: Object, node: ast.Call, frame: Frame) -> None:

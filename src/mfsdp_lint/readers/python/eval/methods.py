@@ -191,7 +191,11 @@ def _update(interp: Interpreter, owner: DictObject, call: Call) -> None:
                     interp.put(owner, key, value)
                     continue
                 source = argument.writes.get(key)
-                if isinstance(source, Write) and isinstance(source.node, Origin) and source.module:  # it stands in data
+                if isinstance(source, Write) and isinstance(source.node, Origin) and source.module is None:
+                    interp.put(owner, key, value)  # whoever starts the program says it
+                    interp.record(owner, key, source)
+                    continue
+                if isinstance(source, Write) and isinstance(source.node, Origin):  # it stands in data
                     said = Frame(source.module, source.function, None, call.frame, call.node)
                     write(interp, owner, key, value, source.node, said, source.focus, "assigned")
                     continue

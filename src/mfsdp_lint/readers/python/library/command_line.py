@@ -44,6 +44,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
+    PathObject,
     Unknown,
     is_constant,
     is_symbolic,
@@ -422,7 +423,7 @@ def _adding_to(
             interp.put(own.specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
-            option = _option(interp, names, options)
+            option = _option(interp, names, options, call)
             text, is_off = getattr(option, "text", ""), isinstance(option, Option) and option.default is False
             if is_off and interp.switch(frame.module.path, text):
                 option = Option(interp.tick(), text, True)
@@ -654,7 +655,7 @@ def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
     return long.lstrip("-").replace("-", "_") if long.startswith("-") else long
 
 
-def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]) -> Object:
+def _option(interp: Interpreter, names: list[Object], options: dict[str, Object], call: Call) -> Object:
     """Return an option's value: an Option knows its name, and the evaluator treats it like its default."""
     known = [name for name in names if isinstance(name, str)]
     text = next((name for name in known if name.startswith("--")), known[0] if known else "")
@@ -664,15 +665,23 @@ def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]
         return Option(interp.tick(), text, not_none=True)
     if "default" in options:
         default = options["default"]
-        # A default that is text goes through the option's type.
-        converted = isinstance(default, str) and "type" in options
-        if converted and getattr(options.get("type"), "name", "") != "builtins.str":
-            return Option(interp.tick(), text)
+        if isinstance(default, str) and options.get("type") is not None:
+            default = _default_of_type(interp, options["type"], default, call)
+            if isinstance(default, Unknown) and type(default) is not PathObject:
+                return Option(interp.tick(), text)
     else:
         action = options.get("action")
         default = WITHOUT_VALUE.get(action) if isinstance(action, str) else None
     # (What can be changed in place is no option's alone.)
     return Option(interp.tick(), text, default) if isinstance(default, CONSTANTS) else default
+
+
+def _default_of_type(interp: Interpreter, kind: Object, default: str, call: Call) -> Object:
+    """Convert a default that is text, as `parse_known_args` does; unknown where that fails, or is not followed."""
+    try:
+        return interp.settle(invoke(interp, kind, call.passing([default])))
+    except Raised:
+        return interp.unknown("")
 
 
 def said_in(interp: Interpreter, option: Object, keyword: str, call: Call, first: bool = False) -> Object:

@@ -5,16 +5,19 @@ A program of Hydra is judged as started without any override, unless its command
 
 from __future__ import annotations
 
+import math
 import os
+from itertools import product
 from typing import Any
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Span
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
+from mfsdp_lint.readers.overrides import NoOverride, values_of_sweep
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import folder_of, located, normal, text_of, text_of_path
 from mfsdp_lint.readers.python.library.command_line import NotFollowed, Spec, take
@@ -60,19 +63,24 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
     def start(interp: Interpreter, call: Call) -> Object:
         if call.arguments and call.arguments[0] is not None:
             return invoke(interp, function, call.passing(call.arguments[:1]))
+        unknown = interp.unknown("what hydra composes", not_none=True)
         try:
             found = _started(interp, path, name)
         except NotFollowed:
-            tree: Object = interp.unknown("what hydra composes", not_none=True)
-        else:
-            folder = _folder(interp, found.path, module)
-            tree = _tree(interp, folder, found.name, found.overrides, module, call, started=True)
-        if isinstance(tree, ConfigTree) and interp.given is not None:
-            # A framework's program is not followed: its profile says what it makes of the configuration.
-            interp.composed = interp.knowledge.composed(interp, module.path, tree, call.frame)
-            if interp.composed is not None:
-                return None
-        return invoke(interp, function, call.passing([tree]))
+            return invoke(interp, function, call.passing([unknown]))
+        folder = _folder(interp, found.path, module)
+        made: Object = None
+        for overrides in found.runs:
+            tree = _tree(interp, folder, found.name, overrides, module, call, started=True, swept=found.swept)
+            if isinstance(tree, ConfigTree) and interp.given is not None:
+                # A framework's program is not followed: its profile says what it makes of the configuration.
+                composed = interp.knowledge.composed(interp, module.path, tree, call.frame)
+                if composed is not None and len(found.runs) == 1:
+                    interp.composed = composed
+                    return None
+                tree = tree if composed is None else unknown
+            made = invoke(interp, function, call.passing([tree]))
+        return made
 
     return Native("a program", start)
 
@@ -89,28 +97,55 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class _ComposedAtStart:
-    """The folder and the file that a program composes, and the overrides that it is started with."""
+    """The folder and the file that a program composes, and the overrides that it is started with: those of each run,
+    where it is `swept`.
+    """
 
     path: Object
     name: Object
-    overrides: list[OverrideWord]
+    runs: list[list[OverrideWord]]
+    swept: bool = False
 
 
 def _started(interp: Interpreter, path: Object, name: Object) -> _ComposedAtStart:
     """Apply the command line to the arguments of `@hydra.main`. Raises NotFollowed."""
     words = interp.started_with()
     if words is None:
-        return _ComposedAtStart(path, name, [])
+        return _ComposedAtStart(path, name, [[]])
     found = take(_FLAGS, words)
     given = {use.spec.destination: use.words for use in found.uses}
-    if given.keys() & {"more", "several"} or any(word.text.startswith("-") for word in found.rest):
+    if "more" in given or any(word.text.startswith("-") for word in found.rest):
         raise NotFollowed
     overrides = [word for use in found.uses if use.spec.destination == "overrides" for word in use.words]
     if any(HOLE in word.text.partition("=")[0] for word in (*overrides, *found.rest)):
         raise NotFollowed
     said = [OverrideWord(word.known, word, word.origin) for word in (*overrides, *found.rest)]
     path, name = (given[key][0].known if key in given else each for key, each in (("path", path), ("name", name)))
-    return _ComposedAtStart(path, name, said)
+    swept = "several" in given or any(each.text == "hydra.mode=MULTIRUN" for each in said)
+    return _ComposedAtStart(path, name, _runs_of_sweep(said) if swept else [said], swept)
+
+
+_MOST_RUNS = 16
+"""Runs of one sweep that are followed."""
+
+
+def _runs_of_sweep(overrides: list[OverrideWord]) -> list[list[OverrideWord]]:
+    """Return the overrides of each run that Hydra's own sweeper starts: all combinations of their values, in order
+    (`split_arguments` of hydra/_internal/core_plugins/basic_sweeper.py, 1.3.2). Raises NotFollowed.
+    """
+    choices: list[list[OverrideWord]] = []
+    for said in overrides:
+        if said.key.startswith(("hydra/sweeper", "hydra.sweeper")):
+            raise NotFollowed
+        name, equals, written = said.text.partition("=") if isinstance(said.text, str) else ("", "", "")
+        try:
+            values = values_of_sweep(written) if equals else []
+        except NoOverride:
+            raise NotFollowed from None
+        choices.append([replace(said, text=f"{name}={each}") for each in values] if len(values) > 1 else [said])
+    if math.prod(map(len, choices)) > _MOST_RUNS:
+        raise NotFollowed
+    return [list(each) for each in product(*choices)]
 
 
 def _folder(interp: Interpreter, path: Object, module: Module) -> str | None:
@@ -173,15 +208,17 @@ def _tree(
     call: Call,
     *,
     started: bool = False,
+    swept: bool = False,
 ) -> Object:
     """Compose the tree of a file of a folder, with `overrides`; unknown where a file is not at hand.
 
-    Where the program is `started` with it, whoever starts it may change every value.
+    Where the program is `started` with it, whoever starts it may change every value. That it is `swept`, and how, is
+    known where no file says so.
     """
     name = interp.settle(name)
     if not isinstance(folder, str) or not isinstance(name, str):
         return interp.unknown("what hydra composes", not_none=True)
-    files = _Files(interp, folder, module)
+    files = _Files(interp, folder, module, ("sweeper" if swept else "MULTIRUN") if started else None)
     try:
         chosen, added, values = _sorted_out(files, overrides)
         parts = Composer(files.load, chosen, added).composed(name)
@@ -228,12 +265,13 @@ def _as_options(interp: Interpreter, tree: ConfigTree, above: str) -> None:
 
 
 class _Files:
-    """The files of a folder of configurations."""
+    """The files of a folder of configurations. One with the word `avoided` is not composed."""
 
-    def __init__(self, interp: Interpreter, folder: str, module: Module) -> None:
+    def __init__(self, interp: Interpreter, folder: str, module: Module, avoided: str | None) -> None:
         self.interp = interp
         self.folder = folder
         self.module = module
+        self.avoided = avoided
 
     def load(self, path: str) -> ConfigFile[dict[Any, Placed]] | None:
         """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
@@ -244,6 +282,8 @@ class _Files:
             return None
         if found is None:
             raise NotComposed(f"{name} is not at hand")
+        if self.avoided and self.avoided in found[1]:
+            raise NotComposed(f"{name} says what is swept")
         documents = from_omegaconf(*found)
         entries = documents[0].value if documents else None
         if documents and (documents[0].open or not isinstance(entries, (dict, type(None)))):
