@@ -154,8 +154,8 @@ def _is_for_one_mode(request: FixRequest, path: str, text: str, tree: ast.Module
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What a file says of its options, and of variables of the environment: the values that they have where nobody
-    gives another, and the lines that give one to an attribute.
+    """Options of a file, and variables of the environment: the values that they have where nobody gives another, and
+    the lines that give one to an attribute.
     """
 
     defaults: Sequence[ast.expr]

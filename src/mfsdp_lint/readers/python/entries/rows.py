@@ -19,7 +19,7 @@ MOST_WAYS = 16
 """Ways in which one configuration is looked at. The rows of a table that would make more stay one of several."""
 
 Way = tuple[tuple[str, ...], Facts]
-"""What is taken as given, in words, and the facts with it."""
+"""Conditions that are taken as given, in words, and the facts with them."""
 
 
 def ways(interp: Interpreter, root: Object) -> Sequence[Way]:
