@@ -237,6 +237,11 @@ def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, t
             "git clone git@github.com:NVIDIA/Megatron-LM\ncd Megatron-LM && git checkout core_v0.18.2\n",
             "0.18.2",
         ),
+        (
+            "Makefile",
+            "TAG := core_v0.19.0\nlm:\n\tgit clone -b $(TAG) https://github.com/NVIDIA/Megatron-LM.git $@\n",
+            "0.19.0",
+        ),
         ("setup.sh", "pip install git+https://github.com/NVIDIA/Megatron-LM.git@core_v0.15.3\n", "0.15.3"),
         ("Dockerfile", "FROM nvcr.io/nvidia/nemo:26.02\nRUN pip install megatron-core==0.18.2\n", "0.18.2"),
         ("setup.sh", "pip install megatron-core==0.16.1\npip install megatron-core==0.17.1\n", "0.16.1 | 0.17.1"),

@@ -453,10 +453,11 @@ _TELLING = lazy_pattern(r"nvidia|megatron|core_[vr]\d", re.IGNORECASE)
 _COMMENT = lazy_pattern(r"\s*#(?!SBATCH)")
 _MESSAGE = lazy_pattern(r"\s*[-@]?\s*(?:echo|printf|die|log|error|usage)\b")
 _NAMED_VALUE = lazy_pattern(
-    r"""^[ \t]*(?:-[ \t]+)?(?:(?:ARG|ENV|export|readonly)[ \t]+)?(\w+)[ \t]*[=:][ \t]*["']?([\w.+-]+)["']?[ \t]*$""",
+    r"""^[ \t]*(?:-[ \t]+)?(?:(?:ARG|ENV|export|readonly)[ \t]+)?(\w+)[ \t]*"""
+    r"""(?:[:?]{0,3}=|:)[ \t]*["']?([\w.+-]+)["']?[ \t]*$""",
     re.M,
 )
-_USE = lazy_pattern(r"\$(?:(\w+)|\{(\w+)(?::?-([\w.+-]*))?\})")
+_USE = lazy_pattern(r"\$(?:(\w+)|[({](\w+)(?::?-([\w.+-]*))?[)}])")
 _CLONE = lazy_pattern(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
 _BRANCH = lazy_pattern(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
 _CHECKOUT = lazy_pattern(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
