@@ -119,6 +119,24 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"t.service": UNIT.replace("dtensor", "x"), "t.service.d/a.conf": "[Service]\nExecStart=\nExecStart=true\n"},
         [],
     ),
+    "the instances of a template": (
+        {
+            "t@.service": f"{UNIT}EnvironmentFile=/etc/x/all.env\nEnvironmentFile=/etc/x/%i.env\n",
+            "etc/all.env": "FMT=fsdp_dtensor\n",
+            "etc/a.env": "FMT=torch_dist\n",
+            "etc/b.env": "FMT=fsdp_dtensor\n",
+            "etc/other.env": "PORT=1\n",
+        },
+        [f"etc/a.env:1 {FORMAT}"],
+    ),
+    "a template without the files of its instances": (
+        {"t@.service": f"{UNIT}EnvironmentFile=/etc/x/%i.env\n", "etc/other.env": "PORT=1\n"},
+        [],
+    ),
+    "an instance, by its name": (
+        {"t@torch_dist.service": UNIT.replace("fsdp_dtensor", "%i"), "t@.service": UNIT.replace("fsdp_dtensor", "%i")},
+        [f"t@torch_dist.service:2 {FORMAT}"],
+    ),
     # Snakemake
     "a parameter from the configuration": (
         {
