@@ -105,6 +105,23 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"run.sh:1 {FORMAT}"],
     ),
+    # A script that is named from another root
+    "what lies beside it there": (
+        {
+            "pod.yaml": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [/jobs/run.sh, /jobs/a.args]\n",
+            "jobs/run.sh": f"{RUN} $(sed 's/#.*//' \"$1\")\n",
+            "jobs/a.args": f"# of the checkpoint\n{BAD}\n",
+        },
+        [f"jobs/a.args:2 {FORMAT}"],
+    ),
+    "what lies elsewhere may be anything": (
+        {
+            "pod.yaml": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [/jobs/run.sh, /data/a.args]\n",
+            "jobs/run.sh": f"{RUN} $(sed 's/#.*//' \"$1\")\n",
+            "data/a.args": f"{BAD}\n",
+        },
+        [],
+    ),
     # systemd
     "a file of variables stands above the unit": (
         {"t.service": f"{UNIT}EnvironmentFile=/etc/x/t.env\n", "etc/t.env": "FMT=torch_dist\n"},

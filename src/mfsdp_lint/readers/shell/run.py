@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -448,6 +449,8 @@ class ScriptRunner:
         text = inner.text
         if text is None and inner.file is not None:
             text = self.file(inner.file, child)
+            if text and posixpath.isabs(said := plain(inner.file)):
+                child.container = (child.container or ContainerFiles("/", ())).beside(said, text[0].path)
         if text is None:
             return
         child.variables = {n: each for n, each in child.variables.items() if each.unset or each.exported is not False}

@@ -77,6 +77,12 @@ class ContainerFiles:
             if not inner.startswith(".."):
                 yield source if inner in (".", posixpath.basename(source)) else posixpath.join(source, inner)
 
+    def beside(self, named: str, path: str) -> ContainerFiles:
+        """Return the file system in which a file of the tree has a name: those of its folder are beside it there."""
+        if posixpath.basename(named) != posixpath.basename(path):
+            return self
+        return replace(self, mounts=(*self.mounts, (posixpath.dirname(named), posixpath.dirname(path))))
+
 
 @dataclass(slots=True)
 class State:
