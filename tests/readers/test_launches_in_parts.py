@@ -19,6 +19,20 @@ OF_PAIRS = (
 )
 UNIT = f"[Service]\nEnvironment=FMT=fsdp_dtensor\nExecStart=/usr/bin/{RUN} --save %h/c --ckpt-format ${{FMT}}\n"
 RULE = f'rule train:\n    params: fmt=config["fmt"]\n    shell:\n        "{RUN} --save /c "\n'
+TEMPLATE = {
+    "job.tmpl": f"#!/bin/bash\n#SBATCH -o $log/$name\ntorchrun pretrain_gpt.py {FSDP} --save /c --ckpt-format $fmt\n",
+    "runs.csv": "name,fmt\na,torch_dist\nb,fsdp_dtensor\n",
+}
+SUBMIT = (
+    "import csv, os, pathlib, string, subprocess\n"
+    "HERE = pathlib.Path(__file__).parent\n"
+    "TEMPLATE = string.Template((HERE / 'job.tmpl').read_text())\n"
+    "with open(HERE / 'runs.csv') as file:\n"
+    "    rows = list(csv.DictReader(file))\n"
+    "for row in rows:\n"
+    "    job = TEMPLATE.substitute(VALUES)\n"
+    "    subprocess.run(['sbatch'], input=job, text=True)\n"
+)
 
 CASES: dict[str, tuple[Files, list[str]]] = {
     # Shell
@@ -104,6 +118,19 @@ CASES: dict[str, tuple[Files, list[str]]] = {
             "run.sh": f'f() {{ case "$1" in bad) echo {BAD} ;; *) echo {GOOD} ;; esac; }}\n{RUN} $(f "${{KIND:-}}")\n',
         },
         [f"run.sh:1 {FORMAT}"],
+    ),
+    # A template that Python fills in
+    "a row of a table": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "**row, log=pathlib.Path('/logs') / row['name']")},
+        [f"runs.csv:2 {FORMAT}"],
+    ),
+    "a row and the program's own text": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "row, fmt='torch_dist', log=os.environ['LOGS']")},
+        [f"submit.py:7 {FORMAT}"],
+    ),
+    "a value that is not known": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "row, fmt=os.environ['FMT'], log='/logs'")},
+        [],
     ),
     # A script that is named from another root
     "what lies beside it there": (

@@ -126,7 +126,8 @@ def starts_as_built(text: str) -> bool:
 
 # A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
 _PROGRAM = lazy_pattern(
-    r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
+    r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm|tmpl|tpl|template|j2|jinja2?)\b)"
+    r"|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
     r"|(?<=[\s\"']-m)(?P<module>[\s\"',]{1,99}[\w.]+)"  # on a command line, or in a list of words
 )
 _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
