@@ -19,6 +19,10 @@ OF_PAIRS = (
 )
 UNIT = f"[Service]\nEnvironment=FMT=fsdp_dtensor\nExecStart=/usr/bin/{RUN} --save %h/c --ckpt-format ${{FMT}}\n"
 RULE = f'rule train:\n    params: fmt=config["fmt"]\n    shell:\n        "{RUN} --save /c "\n'
+LAUNCHES_FILE = (
+    'recipe=$1\nname=$(yq .name "$recipe")\nargs=$(yq \'.args | join(" ")\' "$recipe")\n'
+    'sbatch -J $name --wrap "srun python pretrain_gpt.py $args"\n'
+)
 TEMPLATE = {
     "job.tmpl": f"#!/bin/bash\n#SBATCH -o $log/$name\ntorchrun pretrain_gpt.py {FSDP} --save /c --ckpt-format $fmt\n",
     "runs.csv": "name,fmt\na,torch_dist\nb,fsdp_dtensor\n",
@@ -118,6 +122,24 @@ CASES: dict[str, tuple[Files, list[str]]] = {
             "run.sh": f'f() {{ case "$1" in bad) echo {BAD} ;; *) echo {GOOD} ;; esac; }}\n{RUN} $(f "${{KIND:-}}")\n',
         },
         [f"run.sh:1 {FORMAT}"],
+    ),
+    # A configuration that a shell script is given
+    "each file that has the keys of its queries": (
+        {
+            "launch.sh": LAUNCHES_FILE,
+            "recipes/a.yaml": f"name: a\nargs:\n  - {FSDP}\n  - {BAD}\n",
+            "recipes/b.yaml": f"name: b\nargs: ['{FSDP}', '{GOOD}']\n",
+            "recipes/others.yaml": f"args: [{BAD}]\n",
+        },
+        [f"recipes/a.yaml:4 {FORMAT}"],
+    ),
+    "a file that it has by default": (
+        {
+            "launch.sh": LAUNCHES_FILE.replace("$1", "${1:-recipes/b.yaml}"),
+            "recipes/a.yaml": f"name: a\nargs: ['{FSDP}', '{BAD}']\n",
+            "recipes/b.yaml": f"name: b\nargs: ['{FSDP}', '{GOOD}']\n",
+        },
+        [],
     ),
     # A template that Python fills in
     "a row of a table": (

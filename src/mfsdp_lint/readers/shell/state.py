@@ -372,7 +372,7 @@ class Held:
     """The pieces of a script, and its environment as far as the file that holds it says.
 
     `folder` is the one that it is started in, and `when` the way to it. `files` are texts that it finds under a path,
-    `container` is the file system that it sees.
+    `container` is the file system that it sees, `arguments` are the words that it is given, where that is known.
     """
 
     text: Text
@@ -381,6 +381,7 @@ class Held:
     when: tuple[str, ...] = ()
     files: Mapping[str, Text] = field(default_factory=dict)
     container: ContainerFiles | None = None
+    arguments: Sequence[Text] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,11 +403,13 @@ T = TypeVar("T")
 class Runner(Protocol):
     """Follows commands. Expansions, conditions and builtins have commands in them, and ask for those here.
 
-    `steps` and `expansions` are counted up by whoever takes some.
+    `steps` and `expansions` are counted up by whoever takes some. `queried` are the arguments which nobody is known to
+    give and that `jq` or `yq` reads as files, with the keys that it looks for.
     """
 
     steps: int
     expansions: int
+    queried: dict[str, set[str]]
 
     @property
     def launches(self) -> Sized:
