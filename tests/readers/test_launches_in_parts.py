@@ -19,6 +19,24 @@ OF_PAIRS = (
 )
 UNIT = f"[Service]\nEnvironment=FMT=fsdp_dtensor\nExecStart=/usr/bin/{RUN} --save %h/c --ckpt-format ${{FMT}}\n"
 RULE = f'rule train:\n    params: fmt=config["fmt"]\n    shell:\n        "{RUN} --save /c "\n'
+LAUNCHES_FILE = (
+    'recipe=$1\nname=$(yq .name "$recipe")\nargs=$(yq \'.args | join(" ")\' "$recipe")\n'
+    'sbatch -J $name --wrap "srun python pretrain_gpt.py $args"\n'
+)
+TEMPLATE = {
+    "job.tmpl": f"#!/bin/bash\n#SBATCH -o $log/$name\ntorchrun pretrain_gpt.py {FSDP} --save /c --ckpt-format $fmt\n",
+    "runs.csv": "name,fmt\na,torch_dist\nb,fsdp_dtensor\n",
+}
+SUBMIT = (
+    "import csv, os, pathlib, string, subprocess\n"
+    "HERE = pathlib.Path(__file__).parent\n"
+    "TEMPLATE = string.Template((HERE / 'job.tmpl').read_text())\n"
+    "with open(HERE / 'runs.csv') as file:\n"
+    "    rows = list(csv.DictReader(file))\n"
+    "for row in rows:\n"
+    "    job = TEMPLATE.substitute(VALUES)\n"
+    "    subprocess.run(['sbatch'], input=job, text=True)\n"
+)
 
 CASES: dict[str, tuple[Files, list[str]]] = {
     # Shell
@@ -105,6 +123,54 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [f"run.sh:1 {FORMAT}"],
     ),
+    # A configuration that a shell script is given
+    "each file that has the keys of its queries": (
+        {
+            "launch.sh": LAUNCHES_FILE,
+            "recipes/a.yaml": f"name: a\nargs:\n  - {FSDP}\n  - {BAD}\n",
+            "recipes/b.yaml": f"name: b\nargs: ['{FSDP}', '{GOOD}']\n",
+            "recipes/others.yaml": f"args: [{BAD}]\n",
+        },
+        [f"recipes/a.yaml:4 {FORMAT}"],
+    ),
+    "a file that it has by default": (
+        {
+            "launch.sh": LAUNCHES_FILE.replace("$1", "${1:-recipes/b.yaml}"),
+            "recipes/a.yaml": f"name: a\nargs: ['{FSDP}', '{BAD}']\n",
+            "recipes/b.yaml": f"name: b\nargs: ['{FSDP}', '{GOOD}']\n",
+        },
+        [],
+    ),
+    # A template that Python fills in
+    "a row of a table": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "**row, log=pathlib.Path('/logs') / row['name']")},
+        [f"runs.csv:2 {FORMAT}"],
+    ),
+    "a row and the program's own text": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "row, fmt='torch_dist', log=os.environ['LOGS']")},
+        [f"submit.py:7 {FORMAT}"],
+    ),
+    "a value that is not known": (
+        {**TEMPLATE, "submit.py": SUBMIT.replace("VALUES", "row, fmt=os.environ['FMT'], log='/logs'")},
+        [],
+    ),
+    # A script that is named from another root
+    "what lies beside it there": (
+        {
+            "pod.yaml": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [/jobs/run.sh, /jobs/a.args]\n",
+            "jobs/run.sh": f"{RUN} $(sed 's/#.*//' \"$1\")\n",
+            "jobs/a.args": f"# of the checkpoint\n{BAD}\n",
+        },
+        [f"jobs/a.args:2 {FORMAT}"],
+    ),
+    "what lies elsewhere may be anything": (
+        {
+            "pod.yaml": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - command: [/jobs/run.sh, /data/a.args]\n",
+            "jobs/run.sh": f"{RUN} $(sed 's/#.*//' \"$1\")\n",
+            "data/a.args": f"{BAD}\n",
+        },
+        [],
+    ),
     # systemd
     "a file of variables stands above the unit": (
         {"t.service": f"{UNIT}EnvironmentFile=/etc/x/t.env\n", "etc/t.env": "FMT=torch_dist\n"},
@@ -118,6 +184,24 @@ CASES: dict[str, tuple[Files, list[str]]] = {
     "a drop-in that starts something else": (
         {"t.service": UNIT.replace("dtensor", "x"), "t.service.d/a.conf": "[Service]\nExecStart=\nExecStart=true\n"},
         [],
+    ),
+    "the instances of a template": (
+        {
+            "t@.service": f"{UNIT}EnvironmentFile=/etc/x/all.env\nEnvironmentFile=/etc/x/%i.env\n",
+            "etc/all.env": "FMT=fsdp_dtensor\n",
+            "etc/a.env": "FMT=torch_dist\n",
+            "etc/b.env": "FMT=fsdp_dtensor\n",
+            "etc/other.env": "PORT=1\n",
+        },
+        [f"etc/a.env:1 {FORMAT}"],
+    ),
+    "a template without the files of its instances": (
+        {"t@.service": f"{UNIT}EnvironmentFile=/etc/x/%i.env\n", "etc/other.env": "PORT=1\n"},
+        [],
+    ),
+    "an instance, by its name": (
+        {"t@torch_dist.service": UNIT.replace("fsdp_dtensor", "%i"), "t@.service": UNIT.replace("fsdp_dtensor", "%i")},
+        [f"t@torch_dist.service:2 {FORMAT}"],
     ),
     # Snakemake
     "a parameter from the configuration": (

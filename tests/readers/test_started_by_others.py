@@ -97,6 +97,22 @@ MAKEFILES: Mapping[str, tuple[str, list[str]]] = {
         f"define run\n{RUN} --save /c \\\n  --ckpt-format $(2)\nendef\ntrain:\n\t$(call run,--bf16)\n",
         [],
     ),
+    "a pattern, for each target that is named": (
+        f"ARGS_a = {BAD}\nARGS_b = {GOOD}\nARGS_c = {BAD}\nall: run-a run-b\nrun-%:\n\t{RUN} $(ARGS_$*) --lr 1\n",
+        [f"Makefile:1 {FORMAT}"],
+    ),
+    "a pattern, for each variable that it takes": (
+        f"ARGS_a = {BAD}\nARGS_b = {GOOD}\nrun-%:\n\t{RUN} $(ARGS_$*)\n",
+        [f"Makefile:1 {FORMAT}"],
+    ),
+    "a pattern, with the variables of a target": (
+        f"run-%: ARGS = --lr 1\nrun-a: ARGS += {BAD}\nrun-b: ARGS += {GOOD}\nrun-%:\n\t{RUN} $(ARGS)\n",
+        [f"Makefile:2 {FORMAT}"],
+    ),
+    "a pattern, whose targets are not known": (
+        f"RUN_a = {GOOD}\n.PHONY: run-a\nrun-b:\n\ttouch b\nrun-%:\n\t{RUN} --save /c --ckpt-format torch$*\n",
+        [],
+    ),
     "a comment": (f"# {RUN} {BAD}\nclean:\n\trm -rf /c # {BAD}\n", []),
 }
 

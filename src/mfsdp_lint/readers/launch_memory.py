@@ -6,7 +6,7 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class ShellRead:
     """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
     `converted` the checkpoints that it converts. `imported` are the models of Hugging Face that it makes
-    checkpoints of, and `touched` the paths that it hands to programs that are no runs."""
+    checkpoints of, and `touched` the paths that it hands to programs that are no runs. `queried` are the files that its
+    caller has to name, by the argument, with the keys that it looks for."""
 
     recipes: list[Recipe]
     problems: list[Problem]
@@ -32,6 +33,7 @@ class ShellRead:
     converted: list[ScriptConversion] = field(default_factory=list)
     imported: list[ScriptImport] = field(default_factory=list)
     touched: frozenset[str] = frozenset()
+    queried: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 Function = tuple[str, int, str]

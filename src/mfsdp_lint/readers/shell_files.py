@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ _TEMPLATE = lazy_pattern(r"^[ \t]*\{%", re.MULTILINE)
 
 _RELEVANT = lazy_pattern(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
-    r"|torchrun|torch\.distributed|--recipe\b|--model_recipe_name\b|\bscripts/performance/",
+    r"|torchrun|torch\.distributed|\bpretrain_\w+\.py|--recipe\b|--model_recipe_name\b|\bscripts/performance/",
     re.IGNORECASE,
 )
 _ON_A_CLUSTER = lazy_pattern(
@@ -126,7 +126,8 @@ def starts_as_built(text: str) -> bool:
 
 # A name is looked for at the beginning of a run of such characters alone: from each of them, that takes quadratic time.
 _PROGRAM = lazy_pattern(
-    r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b)|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
+    r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm|tmpl|tpl|template|j2|jinja2?)\b)"
+    r"|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
     r"|(?<=[\s\"']-m)(?P<module>[\s\"',]{1,99}[\w.]+)"  # on a command line, or in a list of words
 )
 _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
@@ -208,7 +209,22 @@ class _ScriptReading:
 
             held = Held(template_of_script(of_file(path, text)))
             return read_shell(path, held, asked.target, asked.sources, self.programs, variables)
-        return read_shell(path, text, asked.target, asked.sources, self.programs, variables)
+        found = read_shell(path, text, asked.target, asked.sources, self.programs, variables)
+        if not found.recipes and (started := list(self._with_files(path, text, found.queried.get("$1", ())))):
+            given = read_shell(path, started, asked.target, asked.sources, self.programs, variables)
+            return given if given.recipes else found
+        return found
+
+    def _with_files(self, path: str, text: str, keys: Collection[str]) -> Iterator[Held]:
+        """Yield a script with each file as its first argument that has all the keys which it looks for there."""
+        from mfsdp_lint.readers.embedding_formats.given_files import files_with
+        from mfsdp_lint.readers.shell.script import Piece, of_file
+        from mfsdp_lint.readers.shell.state import Held
+
+        whole = of_file(path, text)
+        for file in map(os.path.relpath, files_with(keys, path, self.asked.sources) if keys else ()):
+            word = Piece(file, path, whole[0].lines, 0, 0, option="$1")
+            yield Held(whole, when=(f"$1 is {file}",), arguments=[(word,)])
 
     def launches(self) -> list[Recipe]:
         """Return launches by scripts that were not asked for.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mfsdp_lint.core.values import UNKNOWN, Known
 from tests.megatron.front_ends.project import Project
 
@@ -19,6 +21,8 @@ data_parallel_sharding_strategy: optim_grads_params
 ckpt_format: torch_dist
 ddp_average_in_collective: false
 """
+
+NO_FSDP = RUN.replace("use_megatron_fsdp: true\n", "")
 
 
 def test_what_the_file_comes_to(project: Project) -> None:
@@ -46,3 +50,22 @@ def test_only_what_megatron_itself_refuses_is_said(project: Project) -> None:
 def test_files_of_others_with_a_language_model_are_not_ours(project: Project) -> None:
     project.write({"run.yaml": "language_model:\n  name: x\nuse_megatron_fsdp: true\n"})
     assert project.recipes("run.yaml") == []
+
+
+FLAGS = "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params --ckpt-format fsdp_dtensor"
+
+
+@pytest.mark.parametrize(
+    ("file", "command", "wanted"),
+    [
+        (NO_FSDP, f"--yaml-cfg conf/run.yaml {FLAGS}", ["job.sh:1:51: warning MFSDP705"]),
+        (NO_FSDP, f"--yaml-cfg=conf/run.yaml {FLAGS}", ["job.sh:1:51: warning MFSDP705"]),
+        (NO_FSDP, "--yaml-cfg conf/run.yaml --ckpt-format fsdp_dtensor", []),
+        (RUN, f"--yaml-cfg conf/run.yaml {FLAGS}", []),
+        (NO_FSDP, f"--yaml-cfg $CONFIG {FLAGS}", []),
+    ],
+    ids=["a word", "behind =", "no FSDP", "the file turns it on as well", "a file that is not known"],
+)
+def test_the_flags_beside_it_are_dropped(file: str, command: str, wanted: list[str], project: Project) -> None:
+    project.write({"conf/run.yaml": file, "job.sh": f"torchrun pretrain_gpt.py {command}\n"})
+    assert [line for line in project.told(".") if "job.sh" in line and "info" not in line] == wanted

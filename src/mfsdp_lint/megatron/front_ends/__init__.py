@@ -14,6 +14,8 @@ mention: '(?m)^modules:'           a pattern of the texts that may be its files;
                                    (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
 commands: [megatron sft]           commands that start it; their options are the keys of its files
+instead:                           flags that name its file in the place of all other flags, each with the line that
+  --yaml-cfg: a.py:105             makes it so
 programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file that it composes where nobody names one
 ships:                             files that it brings along and a user's project does not have, each with the entries
   engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
@@ -188,9 +190,10 @@ class Profile:
 
     `mention` finds texts that may be its files, `known_by` are the keys of which they have one. `flags` are those of
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
-    own commands, each a program with its first word. `programs` are its programs of Hydra, with the file that each
-    composes by itself. `compose` names how files are put together, `ships` are known entries, by dotted keys, of files
-    that it brings along. `reasons` say of rules why it is spared them, or reverts their fix.
+    own commands, each a program with its first word. `instead` are flags that name its file. `programs` are its
+    programs of Hydra, with the file that each composes by itself. `compose` names how files are put together, `ships`
+    are known entries, by dotted keys, of files that it brings along. `reasons` say of rules why it is spared them, or
+    reverts their fix.
     """
 
     front_end: FrontEnd
@@ -202,6 +205,7 @@ class Profile:
     reasons: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
     ships: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict)
 
@@ -242,6 +246,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(reasons),
             tuple(fields.pop("flags", ())),
             tuple(fields.pop("commands", ())),
+            dict(fields.pop("instead", {})),
             dict(fields.pop("programs", {})),
             {name: dict(entries) for names, entries in fields.pop("ships", {}).items() for name in _each_name(names)},
         )
@@ -332,6 +337,12 @@ def profiles() -> tuple[Profile, ...]:
 def commands() -> frozenset[str]:
     """Return the commands that start a framework: a program with its first word."""
     return frozenset(command for raw in raw_profiles() for command in raw.get("commands", ()))
+
+
+@cache
+def flags_of_files() -> frozenset[str]:
+    """Return the flags that name a framework's file, with which the others are not looked at."""
+    return frozenset(flag for raw in raw_profiles() for flag in raw.get("instead", ()))
 
 
 @cache

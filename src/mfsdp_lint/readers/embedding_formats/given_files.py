@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -36,6 +36,9 @@ _LARGEST = 200_000
 
 _LEAST_FLAGS = 3
 
+MOST_FILES = 16
+"""Files that a script is started with, one after the other."""
+
 
 def configurations_for(modules: Sequence[Module], reading: Module, sources: Sources) -> list[str] | None:
     """Return the files of the project that a program may be given to read, those with most of its keys first; None
@@ -58,6 +61,16 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
                 found.append((shared, path))
     most = max((shared for shared, _ in found), default=0)
     return [path for shared, path in sorted(found, key=lambda each: (-each[0], each[1])) if 2 * shared >= most]
+
+
+def files_with(keys: Collection[str], path: str, sources: Sources) -> list[str]:
+    """Return the files in YAML or JSON of the project around a script that have all of some keys; none if many have."""
+    folder = os.path.abspath(os.path.dirname(path))
+    root = repository_above(folder)
+    formats = [each for each in _FORMATS.values() if {".yaml", ".json"} & {*each[0]}]
+    every = (_configurations(sources, root if is_project(root) else folder, *each) for each in formats)
+    found = [file for files in every for file, own in files if own.issuperset(keys)]
+    return found if len(found) <= MOST_FILES else []
 
 
 @lru_cache(maxsize=512)

@@ -29,6 +29,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Said,
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, trace
+from mfsdp_lint.readers.python.state.texts import Text as Words
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     External,
@@ -254,6 +255,9 @@ class PlacedCommand:
 
     def _text(self, said: Said) -> Text:
         """Return a word as a text that knows where it is written."""
+        whole = said.value.said if isinstance(said.value, PartlyKnown) else said.value
+        if isinstance(whole, str) and (parts := self.interp.finder.parts.get(whole)) is not None:
+            return tuple(piece for part, place in parts if part for piece in self._part_of(part, place))
         if said.text is None:
             return self._parts(said.value, self.place)
         place = self._piece("", said.text.frame.module, said.text.node)
@@ -262,6 +266,15 @@ class PlacedCommand:
         if sources and hasattr(sources[-1][1], "lineno"):
             place = self._piece("", sources[-1][0], sources[-1][1])
         return (standing_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place, said)
+
+    def _part_of(self, part: str, place: Any) -> Text:
+        """Return a part of a text that was filled in: a piece of the template, or a value with what gave it."""
+        if isinstance(place, Words):
+            return self._text(Said(part, place))
+        found = self._at(place.point) if isinstance(place, Origin) else self._focus(place) or self._written(place)
+        found = found or self.place
+        is_there = found.lines.text[found.start : found.end] == part
+        return (replace(found, text=part),) if is_there else self._parts(part, found)
 
     def _parts(self, value: Object, place: Piece, said: Said | None = None) -> Text:
         """Return the known parts of a value, all at one place; the folders in it are known from here alone."""

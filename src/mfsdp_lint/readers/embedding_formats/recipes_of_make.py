@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, matching
-from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, is_left_out, plain
+from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, is_left_out, plain, standing_at
 from mfsdp_lint.readers.shell.state import Held, Variable
 
 _DEEPEST = 16
@@ -29,13 +29,16 @@ _MOST_FILLS = 1_000
 _LONGEST = 200_000
 """Variables that are filled into a text, and its characters then."""
 
-_OTHERS = "*"
+_OTHERS = "%"
 """A name among the variables of a Makefile which says that it may have others: a file that it includes is not known."""
 
 _NAMES = ("Makefile", "makefile", "GNUmakefile")
 
 _MOST_WAYS = 8
 """Ways to a target that are kept apart."""
+
+_MOST_TARGETS = 32
+"""Targets of a pattern that are looked at one by one."""
 
 INCLUDES = lazy_pattern(r"^[ \t]*[-s]?include\s", re.MULTILINE)
 """A line of a Makefile that includes other files, whose rules and variables are its own then."""
@@ -55,6 +58,7 @@ _COMMENT = lazy_pattern(r"(?<!\\)#.*")
 _WILDCARD = lazy_pattern(rf"\$\(wildcard\s+({_INNER})\)")
 _COMMA = lazy_pattern(rf"\({_INNER}\)|\{{[^{{}}]*\}}|(?P<comma>,)")
 _PREFIX = lazy_pattern(r"[@+\s-]*")
+_BY_STEM = lazy_pattern(r"\$[({](?P<head>[\w.-]*)\$\*(?P<tail>[\w.-]*)[)}]")
 
 
 @dataclass(slots=True)
@@ -68,6 +72,7 @@ class _Makefile:
     one_shell: bool = False
     rules: list[_Rule] = field(default_factory=list)
     included: set[str] = field(default_factory=set)
+    phony: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -99,11 +104,12 @@ def makefile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     for rule in made.rules:
         seen: set[object] = set()
         is_asked_for = rule.lines and (not is_part or rule.lines[0][0].path == path)
-        for own, exports in _ways_to(made, rule, _DEEPEST) if is_asked_for else ():
+        targets = _targets_of(made, rule) if is_asked_for else ()
+        for automatic, own, exports in ((each, *way) for of, each in targets for way in _ways_to(made, of, _DEEPEST)):
             known = made.variables | own
             exported = known.keys() - {_OTHERS} if made.all_exported else made.exported | exports
-            variables = {name: _variable(name, known, rule.target) for name in sorted(exported)}
-            lines = [_expanded(line, known, rule.target) for line in rule.lines]
+            variables = {name: _variable(name, known, automatic) for name in sorted(exported)}
+            lines = [_expanded(line, known, automatic) for line in rule.lines]
             for script in [_joined(lines)] if made.one_shell else lines:
                 said = plain(script), *((name, plain(each.text or ())) for name, each in variables.items())
                 if script and said not in seen:
@@ -125,6 +131,42 @@ def _including(path: str, sources: Sources) -> _Makefile | None:
     return None
 
 
+def _targets_of(made: _Makefile, rule: _Rule) -> Iterator[tuple[_Rule, Mapping[str, str]]]:
+    """Yield a rule with its automatic variables; that of a pattern for each of its targets that the file names, with
+    what is said of this one, else for each variable that its lines take by the stem (sections 6.12, 10.5.3).
+    """
+    head, is_pattern, tail = rule.target.partition("%")
+    if not is_pattern:
+        yield rule, {"@": rule.target}
+        return
+    own = {each.target: each for each in made.rules}
+    named = {name for each in made.rules for name in (each.target, *each.prerequisites)} - made.phony
+    named -= {each.target for each in made.rules if each.lines}
+    fits = re.compile(rf"{re.escape(head)}([^%$|]+){re.escape(tail)}")
+    stems = {each[1] for each in map(fits.fullmatch, named) if each}
+    for reference in () if stems else _BY_STEM.finditer("\n".join(map(plain, rule.lines))):
+        row = re.compile(rf"{re.escape(reference['head'])}(.+){re.escape(reference['tail'])}")
+        stems |= {each[1] for each in map(row.fullmatch, made.variables) if each}
+    if not 0 < len(stems) <= _MOST_TARGETS:
+        yield rule, {}
+        return
+    for stem in sorted(stems):
+        target = head + stem + tail
+        of = own.get(target, _Rule(target))
+        exported, added = rule.exported | of.exported, rule.added | of.added
+        yield replace(of, own=_over(rule.own, of), added=added, exported=exported), {"@": target, "*": stem}
+
+
+def _over(outer: Mapping[str, Text | None], rule: _Rule) -> dict[str, Text | None]:
+    """Return the variables of a target that has `outer` ones from elsewhere."""
+    added = {
+        name: before and (*before, *_mark(before, " "), *rule.added[name])
+        for name, before in outer.items()
+        if name in rule.added
+    }
+    return {**outer, **rule.own, **added}
+
+
 def _ways_to(made: _Makefile, rule: _Rule, depth: int) -> Iterator[tuple[dict[str, Text | None], set[str]]]:
     """Yield the variables of a target, and those of them that are exported, each way that `make` leads to it: by
     itself, and for every target that it is a prerequisite of, with the variables of that one (section 6.11).
@@ -134,12 +176,7 @@ def _ways_to(made: _Makefile, rule: _Rule, depth: int) -> Iterator[tuple[dict[st
         if rule.target in user.prerequisites and user is not rule:
             for outer, exported in islice(_ways_to(made, user, depth - 1), _MOST_WAYS):
                 outer = {name: each for name, each in outer.items() if name not in user.private}
-                added = {
-                    name: before and (*before, *_mark(before, " "), *rule.added[name])
-                    for name, before in outer.items()
-                    if name in rule.added
-                }
-                yield outer | rule.own | added, exported | rule.exported
+                yield _over(outer, rule), exported | rule.exported
 
 
 def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -> None:
@@ -201,6 +238,7 @@ def _read(made: _Makefile, path: str, text: str, sources: Sources, depth: int) -
             own = _ASSIGNED.fullmatch(named["rest"])
             targets = named["targets"].split()
             made.one_shell = made.one_shell or ".ONESHELL" in targets
+            made.phony.update(named["rest"].split() if ".PHONY" in targets else ())
             rules = [_rule(made, target, new=own is None) for target in targets if not target.startswith(".")]
             for each in rules if own is None else ():
                 each.prerequisites.update(named["rest"].partition(";")[0].split())
@@ -227,7 +265,7 @@ def _included(made: _Makefile, path: str, names: str, sources: Sources, *, optio
     A folder that is not known (`$(dir $(lastword $(MAKEFILE_LIST)))`) may be that of the file, or one above it.
     """
     said = _WILDCARD.sub(r"\1", names)
-    for name in plain(_expanded((_piece(said, path, Lines(said), 0),), made.variables, "")).split():
+    for name in plain(_expanded((_piece(said, path, Lines(said), 0),), made.variables, {})).split():
         _, hole, inner = name.rpartition(HOLE)
         pattern = inner.lstrip("/") if hole else name
         folders = [*above(path), *above(made.path)] if hole else [posixpath.dirname(made.path), posixpath.dirname(path)]
@@ -276,7 +314,7 @@ def _assign(
     elif how == "+=" and (name in where or name in made.variables):
         value = None if old is None or value is None else (*old, *_mark(old, " "), *value)
     elif how.startswith(":") and value is not None:
-        value = _expanded(value, made.variables | where, "")
+        value = _expanded(value, made.variables | where, {})
     where[name] = value
 
 
@@ -291,14 +329,16 @@ def _holds(made: _Makefile, condition: re.Match[str]) -> bool | None:
         return None
     sides = (two["one"], two["other"]) if two["one"] is not None else (two["a"], two["b"])
     lines = Lines(rest)
-    texts = [plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, "")) for each in sides]
+    texts = [plain(_expanded((_piece(each.strip(), made.path, lines, 0),), made.variables, {})) for each in sides]
     if any(HOLE in each for each in texts):
         return None
     return (texts[0] == texts[1]) is (how == "ifeq")
 
 
-def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text:
-    """Fill in the variables; what is not known is a HOLE, and a continued line goes on behind a blank."""
+def _expanded(text: Text, known: Mapping[str, Text | None], automatic: Mapping[str, str]) -> Text:
+    """Fill in the variables, and the `automatic` ones of a rule; what is not known is a HOLE, and a continued line goes
+    on behind a blank.
+    """
     fills = 0
 
     def expanded(text: Text, depth: int, known: Mapping[str, Text | None] = known) -> Text:
@@ -311,8 +351,8 @@ def _expanded(text: Text, known: Mapping[str, Text | None], target: str) -> Text
         if reference[0] == "$$":
             return (replace(place, text="$"),)
         name = next(each for each in (reference["round"], reference["curly"], reference["one"]) if each is not None)
-        if name == "@" and target and "%" not in target:
-            return (replace(place, text=target),)
+        if name in automatic:
+            return (standing_at(automatic[name], place),)
         if depth and fills < _MOST_FILLS:
             if name.startswith("strip "):
                 inner = expanded((place.cut(len("$(strip "), len(place.text) - 1),), depth - 1, known)
@@ -365,11 +405,11 @@ def _stripped(text: Piece) -> Piece:
     return text.cut(len(said) - len(said.lstrip()), len(said.rstrip())) if said.strip() else text.cut(0, 0)
 
 
-def _variable(name: str, known: Mapping[str, Text | None], target: str) -> Variable:
+def _variable(name: str, known: Mapping[str, Text | None], automatic: Mapping[str, str]) -> Variable:
     value = known.get(name)
     if value is None:
         return Variable(None, exported=True)
-    text = _expanded(value, known, target) or value
+    text = _expanded(value, known, automatic) or value
     return Variable((text,) if HOLE not in plain(text) else None, exported=True, written=text[0] if text else None)
 
 
@@ -416,7 +456,7 @@ def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
 
     def scripts() -> Iterator[Held]:
         here = known | own
-        variables = {name: _variable(name, here, "") for name in sorted(exported | given) if name.isidentifier()}
+        variables = {name: _variable(name, here, {}) for name in sorted(exported | given) if name.isidentifier()}
         filled = [_filled_in(line, here) for line in body]
         whole = bool(filled) and plain(filled[0]).startswith("#!")
         for script in [_joined(filled)] if whole else filled:

@@ -26,6 +26,7 @@ from mfsdp_lint.readers.shell.script import (
     behind,
     between,
     filled,
+    is_argument,
     known,
     located,
     name_of_file,
@@ -276,6 +277,11 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
             plain(word) if before == "--arg" else each
             for before, each, word in zip(behind_arg, arguments, words[1:], strict=False)
         ]
+    if name in ("jq", "yq"):
+        keys = {found["key"] for each in arguments if each is not None and (found := _FIRST_KEY.match(each))}
+        for word in words[1:]:
+            if plain(word) == HOLE and is_argument(word):
+                runner.queried.setdefault(option(word), set()).update(keys)
     sources: list[Text] = [] if state.input is None else [state.input]
 
     def read(path: str) -> str | None:
@@ -299,6 +305,8 @@ def _text_program(runner: Runner, script: Script, node: Node, words: list[Text],
     )
     return _ended(state, True if "grep" not in name else None if printed is None else bool(printed))
 
+
+_FIRST_KEY = lazy_pattern(r"[\s(\[]*\.[\"']?(?P<key>[A-Za-z_][\w-]*)")
 
 _LOOKS_INTO = ("awk", "gawk", "mawk", "cut", "expr", "bc", "sort", "uniq", "wc", "jq", "yq", "rev", "basename")
 """Programs whose output depends on a text of which a part is not known."""

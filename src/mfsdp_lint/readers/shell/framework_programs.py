@@ -1,8 +1,13 @@
-"""The runs of a framework's own program of Hydra that is not at hand: its words, over the file that they name.
+"""The runs of a framework's own program that is not at hand.
+
+Of a program of Hydra: its words, over the file that they name. Whatever the framework's files hold beside what its
+profile knows of them is unknown.
 
     python -m verl.trainer.main_ppo --config-path=$PWD/config --config-name=grpo model_engine=megatron …
 
-Whatever the framework's files hold beside what its profile knows of them is unknown.
+Of a program that takes a file in the place of its flags: the file, and that the flags are dropped.
+
+    torchrun pretrain_gpt.py --yaml-cfg conf/gpt.yaml --use-megatron-fsdp …
 """
 
 from __future__ import annotations
@@ -11,18 +16,21 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting
-from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import UNKNOWN, Known
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.settings import With
+from mfsdp_lint.core.values import UNKNOWN, Known, is_known_as
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import Profile, profiles
+from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import in_environment, recipes_of
 from mfsdp_lint.readers.hydra_defaults import AT_ROOT, Options
+from mfsdp_lint.readers.megatron_lm_flags import settings_from_flags, settings_of_flag
 from mfsdp_lint.readers.overrides import settings_in, split_override
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, located, option, plain
-from mfsdp_lint.readers.shell.shapes import element_of, may_be_words
+from mfsdp_lint.readers.shell.shapes import element_of, flag_words, may_be_words
 from mfsdp_lint.readers.trees import Leaf, Section, merge, under
 from mfsdp_lint.readers.yaml.compose import compose_started
 from mfsdp_lint.readers.yaml.document import Files
@@ -39,7 +47,8 @@ def runs_of_framework(
     name = name if launch.started.is_module else name.removesuffix(".py").replace("/", ".")
     profile = next((each for each in profiles() if name in each.programs), None)
     if profile is None:
-        return []
+        every = (each for profile in profiles() for each in _runs_of_file(profile, launch, path, sources, versions))
+        return in_environment(list(every), environment)
     words = _words(launch.started.arguments, profile)
     file = _file(words, profile.programs[name], path, launch, sources)
     files = Files(sources, environment=environment)
@@ -49,6 +58,42 @@ def runs_of_framework(
         return []
     whole = compose_started(file or path, root, files, profile.ships, words.choices, words.values)
     return in_environment(recipes_of(profile, path, whole, versions), environment)
+
+
+def _runs_of_file(
+    profile: Profile, launch: ShellLaunch, path: str, sources: Sources, versions: Versions
+) -> Iterator[Recipe]:
+    """Yield the recipes of the file that a flag names in the place of all others; a switch of FSDP among these is off,
+    unless the file turns it on.
+    """
+    words = launch.started.arguments
+    names = [plain(word).partition("=")[0] for word in words]
+    for flag, evidence in profile.instead.items():
+        named = located(_value(words, names.index(flag), flag)) if flag in names else None
+        file = path_of(named, path, sources, launch.folder, launch.container)
+        root = Files(sources).tree(file) if file is not None else None
+        given = settings_from_flags(flag_words(words, versions), versions).settings
+        named_by = [given[each] for each in settings_of_flag(flag, versions.core) if each in given]
+        on = [given[each] for each in SWITCHES if each in given and is_known_as(given[each].value, True)]
+        for recipe in recipes_of(profile, path, root, versions) if root is not None else ():
+            own = recipe.variants[0]
+            off = (each for each in on if own.origin(each.path) is None or is_known_as(own.value(each.path), False))
+            dropped = [_dropped(each, flag, evidence, profile) for each in off]
+            yield replace(recipe, variants=(replace(own, settings=With(own.settings, *named_by, *dropped)),))
+
+
+def _dropped(setting: Setting, flag: str, evidence: str, profile: Profile) -> Setting:
+    """Return a switch that is off although a flag turns it on: another one makes the program ignore it."""
+    path, _, line = evidence.rpartition(":")
+    made = Origin(
+        Span(path, int(line), 1, int(line), 1),
+        "startup",
+        upstream=profile.source,
+        earlier=setting.origin and replace(setting.origin, value=setting.value),
+        value=Known(False),
+        because=flag,
+    )
+    return Setting(setting.path, Known(False), made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +109,7 @@ class _Words:
 _DEEPEST = 50
 """Dots of a key; more are no setting, and nobody's configuration."""
 
-_FLAG = lazy_pattern(r"(?P<flag>--config-name|-cn|--config-path|-cp|--config-dir|-cd)(?P<equals>=)?")
+_FLAG = lazy_pattern(r"(?P<flag>--config-name|-cn|--config-path|-cp|--config-dir|-cd)=?")
 
 
 def _words(arguments: Sequence[Text], profile: Profile) -> _Words:
@@ -76,9 +121,7 @@ def _words(arguments: Sequence[Text], profile: Profile) -> _Words:
     for number, text in enumerate(arguments):
         flag = _FLAG.match(plain(text))
         if flag is not None:
-            said = (
-                behind(text, flag.end()) if flag["equals"] else arguments[number + 1] if arguments[number + 1 :] else ()
-            )
+            said = _value(arguments, number, flag["flag"])
             if flag["flag"] in ("--config-name", "-cn"):
                 name = plain(said).removesuffix(".yaml")
             else:
@@ -97,6 +140,13 @@ def _words(arguments: Sequence[Text], profile: Profile) -> _Words:
         for key, leaf in _leaves(found.key, text, value, is_known=number >= last):
             values = merge(values, under(key, leaf, leaf.origin))
     return _Words(name, folder, choices, values)
+
+
+def _value(arguments: Sequence[Text], number: int, flag: str) -> Text:
+    """Return what a flag is given: the text behind its `=`, or the next word."""
+    if plain(arguments[number]) != flag:
+        return behind(arguments[number], len(flag) + 1)
+    return arguments[number + 1] if arguments[number + 1 :] else ()
 
 
 def _leaves(key: str, text: Text, value: Text, *, is_known: bool) -> Iterator[tuple[str, Leaf]]:

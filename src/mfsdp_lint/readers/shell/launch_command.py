@@ -579,7 +579,7 @@ def _elsewhere(named: Text, script: str, sources: Sources) -> str | None:
     if (found := _in_image(named, script, sources)) is not None:
         return found
     parts = said.lstrip("/").split("/")
-    ends = ("/".join(parts[start:]) for start in range(1, len(parts) - 1))
+    ends = ("/".join(parts[start:]) for start in range(len(parts) - 1))
     paths = (posixpath.normpath(posixpath.join(above(script)[-1], end)) for end in ends if HOLE not in end)
     return next((each for each in paths if each != posixpath.normpath(script) and sources.exists(each)), None)
 

@@ -176,7 +176,7 @@ def read_shell(
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems, unfollowed, loadings, converted, imported, others)
+    return ShellRead(recipes, problems, unfollowed, loadings, converted, imported, others, runner.queried)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,6 +126,7 @@ class ScriptRunner:
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expansions = 0
+        self.queried: dict[str, set[str]] = {}
         self.launches: list[ShellLaunch] = []
         self.unfollowed: list[Unfollowed] = []
         self.lost: Span | None = None
@@ -170,8 +172,10 @@ class ScriptRunner:
             return State(variables=dict(self.environment))
         files: dict[str, Text | None] = dict(held.files)
         variables = {**self.environment, **held.variables}
-        container = held.container if isinstance(held, Held) else None
-        return State(variables=variables, folder=held.folder, when=held.when, files=files, container=container)
+        state = State(variables=variables, folder=held.folder, when=held.when, files=files)
+        if isinstance(held, Held):
+            state.container, state.arguments = held.container, held.arguments
+        return state
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """Follow a whole script."""
@@ -448,6 +452,8 @@ class ScriptRunner:
         text = inner.text
         if text is None and inner.file is not None:
             text = self.file(inner.file, child)
+            if text and posixpath.isabs(said := plain(inner.file)):
+                child.container = (child.container or ContainerFiles("/", ())).beside(said, text[0].path)
         if text is None:
             return
         child.variables = {n: each for n, each in child.variables.items() if each.unset or each.exported is not False}

@@ -16,7 +16,7 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
+from mfsdp_lint.megatron.front_ends import Pinned, Profile, flags_of_files, profiles
 from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import settings_at
@@ -184,14 +184,10 @@ def _follows(before: Text, text: Text) -> bool:
     return bool(_BETWEEN.fullmatch(first.lines.text, last.end, first.start))
 
 
-_CONFIGURED_ELSEWHERE = "--yaml-cfg"
-"""With it the other flags are not looked at (load_yaml of megatron/training/yaml_arguments.py)."""
-
-
 def has_flags(arguments: Sequence[Text]) -> bool:
     """Tell whether a program is given flags of Megatron-LM that configure a run."""
     names = {plain(text).partition("=")[0] for text in arguments}
-    if _CONFIGURED_ELSEWHERE in names:
+    if not names.isdisjoint(flags_of_files()):
         return False
     paths = {path for name in names for path in _set_by_flag(name)}
     return configure_run(paths)

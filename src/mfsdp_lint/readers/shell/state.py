@@ -77,6 +77,12 @@ class ContainerFiles:
             if not inner.startswith(".."):
                 yield source if inner in (".", posixpath.basename(source)) else posixpath.join(source, inner)
 
+    def beside(self, named: str, path: str) -> ContainerFiles:
+        """Return the file system in which a file of the tree has a name: those of its folder are beside it there."""
+        if posixpath.basename(named) != posixpath.basename(path):
+            return self
+        return replace(self, mounts=(*self.mounts, (posixpath.dirname(named), posixpath.dirname(path))))
+
 
 @dataclass(slots=True)
 class State:
@@ -366,7 +372,7 @@ class Held:
     """The pieces of a script, and its environment as far as the file that holds it says.
 
     `folder` is the one that it is started in, and `when` the way to it. `files` are texts that it finds under a path,
-    `container` is the file system that it sees.
+    `container` is the file system that it sees, `arguments` are the words that it is given, where that is known.
     """
 
     text: Text
@@ -375,6 +381,7 @@ class Held:
     when: tuple[str, ...] = ()
     files: Mapping[str, Text] = field(default_factory=dict)
     container: ContainerFiles | None = None
+    arguments: Sequence[Text] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,11 +403,13 @@ T = TypeVar("T")
 class Runner(Protocol):
     """Follows commands. Expansions, conditions and builtins have commands in them, and ask for those here.
 
-    `steps` and `expansions` are counted up by whoever takes some.
+    `steps` and `expansions` are counted up by whoever takes some. `queried` are the arguments which nobody is known to
+    give and that `jq` or `yq` reads as files, with the keys that it looks for.
     """
 
     steps: int
     expansions: int
+    queried: dict[str, set[str]]
 
     @property
     def launches(self) -> Sized:

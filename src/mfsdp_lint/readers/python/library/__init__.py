@@ -20,5 +20,6 @@ from mfsdp_lint.readers.python.library import (  # noqa: F401 (each registers it
     packages,
     sequences,
     subprocesses,
+    templates,
     types,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, ModuleSearch
 from mfsdp_lint.inputs.projects import shown
@@ -37,6 +38,8 @@ class ModuleFinder(ModuleSearch):
         """The folders that programs speak of, numbered."""
         self.texts: dict[str, str] = {}
         """The texts that programs read from files, and the files."""
+        self.parts: dict[str, tuple[tuple[str, Any], ...]] = {}
+        """The texts that programs made of such ones: their parts, each with what gives it."""
         self.unreadable: list[Unreadable] = []
         """Those of the files asked for that turned out not to be readable."""
         self.users: dict[str, set[str]] = {}
