@@ -269,7 +269,9 @@ def compared(
         if warm[name] != anew[name]:
             seen["different"] += 1
             print(f"{where}, {asked.paths}: {name}", file=sys.stderr)
-            print(f"  remembered: {warm[name]}\n  anew:       {anew[name]}"[:3000], file=sys.stderr, flush=True)
+            for said, here, there in (("remembered", warm[name], anew[name]), ("anew", anew[name], warm[name])):
+                alone = [each for each in here if each not in there] if isinstance(here, tuple) else here
+                print(f"  {said}: {alone}"[:1500], file=sys.stderr, flush=True)
 
 
 def campaign(arguments: argparse.Namespace, seen: Counter[str]) -> None:

@@ -265,9 +265,14 @@ class Gate:
         """Tell whether any question behind the gate may have an answer."""
         if self.is_idle:
             return False
+        undecided = len(views.open)
         if views.changeable.isdisjoint(self.clause.paths):
-            return _holds(self.clause, views.written, views)
-        return any(_holds(self.clause, views.of(sees), views) for sees in self.sees)
+            holds = _holds(self.clause, views.written, views)
+        else:
+            holds = any(_holds(self.clause, views.of(sees), views) for sees in self.sees)
+        if len(views.open) > undecided and not self.questions:
+            del views.open[undecided:]  # nobody asks for what is not decided there
+        return holds
 
     @property
     def questions(self) -> tuple[RuleQuestion, ...]:
