@@ -216,3 +216,13 @@ def test_a_resolver_of_yaml_and_a_command_in_shell_are_told_alike(ask: Ask) -> N
     assert message.startswith("checkpoint.ckpt_format could not be decided: `$(cat format)` (run.sh:1) is not followed")
     Path("run.sh").write_text(f'{start} "$1"\n')
     assert undecided(ask, "run.sh") == []
+
+
+def test_the_number_of_settings_is_the_same_beside_a_recipe_that_more_rules_are_asked_of(ask: Ask) -> None:
+    written("cfg.ddp = load()")
+    alone = undecided(ask)
+    Path("a.py").write_text(
+        Path("recipe.py").read_text().replace("cfg.ddp = load()", "cfg.ddp.use_megatron_fsdp = True")
+    )
+    assert alone
+    assert undecided(ask, "a.py", "recipe.py") == alone
