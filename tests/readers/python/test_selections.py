@@ -155,3 +155,65 @@ def test_an_option_may_mean_any_row_that_its_choices_have(options: str, values: 
     )
     found = [each.value("ddp.num_distributed_optimizer_instances") for each in recipe.variants]
     assert found == [Known(each) for each in values]
+
+
+DECIDED = """
+STAGES = {"1b": 1, "8b": 1, "70b": 2}
+MODES = {"1b": "fsdp", "8b": "fsdp", "70b": "pp"}
+
+
+def mode_of(size):
+    return "pp" if size == "70b" else "fsdp"
+
+
+def recipe(size):
+    cfg = build()
+    cfg.ddp.num_distributed_optimizer_instances = STAGES[size]
+{body}
+    return cfg
+"""
+BODIES = {
+    "a comparison": "if size != '70b': cfg.ddp.use_megatron_fsdp = True",
+    "one of several": "if size in ('1b', '8b'): cfg.ddp.use_megatron_fsdp = True",
+    "an assertion": "assert size != '70b'\n    cfg.ddp.use_megatron_fsdp = True",
+    "a part of the row": "cfg.ddp.use_megatron_fsdp = STAGES[size] == 1",
+    "another table": "if MODES[size] == 'fsdp': cfg.ddp.use_megatron_fsdp = True",
+    "what follows from the key": "if int(size[:-1]) < 10: cfg.ddp.use_megatron_fsdp = True",
+    "a method": "if not size.startswith('7'): cfg.ddp.use_megatron_fsdp = True",
+    "a function": "if mode_of(size) == 'fsdp': cfg.ddp.use_megatron_fsdp = True",
+    "a variable": "mode = 'fsdp' if size != '70b' else 'pp'\n    if mode == 'fsdp': cfg.ddp.use_megatron_fsdp = True",
+    "a pattern": "match size:\n        case '70b': pass\n        case _: cfg.ddp.use_megatron_fsdp = True",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_row_that_the_path_has_ruled_out_is_not_looked_at(body: str, tmp_path: Path) -> None:
+    recipe = read(tmp_path, DECIDED.replace("{body}", f"    {BODIES[body]}"))["recipe"]
+    for each in recipe.variants:
+        if each.value("ddp.use_megatron_fsdp") == Known(True):
+            assert each.value("ddp.num_distributed_optimizer_instances") != Known(2)
+
+
+MAKERS = """
+def _small():
+    return build("no_shard")
+
+def _large():
+    return build("optim_grads")
+
+ROWS = {"1b": (_small, 1), "8b": (_small, 2), "70b": (_large, 4)}
+
+
+def recipe(size):
+    make, stages = ROWS[size]
+    cfg = make()
+    cfg.ddp.num_distributed_optimizer_instances = stages
+    return cfg
+"""
+
+
+def test_what_a_row_makes_goes_with_its_values(tmp_path: Path) -> None:
+    recipe = read(tmp_path, MAKERS)["recipe"]
+    names = ("ddp.strategy", "ddp.num_distributed_optimizer_instances")
+    said = [tuple(map(each.value, names)) for each in recipe.variants]
+    assert said == [(Known("no_shard"), Known(1)), (Known("no_shard"), Known(2)), (Known("optim_grads"), Known(4))]

@@ -5,15 +5,27 @@ A setting is one of several values there, of which no rule could speak; yet whoe
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.megatron.vocabulary import NAMES
+from mfsdp_lint.readers.python.eval.operators import contains, equal
 from mfsdp_lint.readers.python.export.origins import plain_value
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Facts
 from mfsdp_lint.readers.python.state.truth import narrow
-from mfsdp_lint.readers.python.values.markers import CHOICES
-from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, Object, PickedBy
+from mfsdp_lint.readers.python.values.markers import ABOUT, CHOICES, QUESTION
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Frame,
+    Instance,
+    Module,
+    Object,
+    PickedBy,
+    Unknown,
+)
 
 MOST_WAYS = 16
 """Ways in which one configuration is looked at. The rows of a table that would make more stay one of several."""
@@ -27,6 +39,8 @@ def ways(interp: Interpreter, root: Object) -> Sequence[Way]:
     from, where keys have different values for those that matter.
     """
     found: Sequence[Way] = [((), interp.path.facts)]
+    if not interp.tells_rows:
+        return found
     taken = list(_taken(interp, root))
     for key in dict.fromkeys(by.key for by, _ in taken):
         of_key = [(by, value) for by, value in taken if by.key is key]
@@ -54,8 +68,9 @@ def _with_each_key(interp: Interpreter, taken: Sequence[tuple[PickedBy, Choice]]
     key, text, every = taken[0][0]
     alike: dict[str, list[tuple[Object, Facts]]] = {}
     choices = key.fields.get(CHOICES, every)
-    for each in every:
-        if each in choices and all(each in by.values for by, _ in taken):
+    possible = {each: _may_be(interp, key, each, facts) for each in every if each in choices}
+    for each in () if None in possible.values() else possible:
+        if possible[each] and all(each in by.values for by, _ in taken):
             with interp.knowing(facts.copy()) as here:
                 interp.learn("is", key, each)
                 said = repr([plain_value(interp, value) for _, value in taken])
@@ -71,3 +86,29 @@ def _with_each_key(interp: Interpreter, taken: Sequence[tuple[PickedBy, Choice]]
         yield ((PickedBy(key, text, tuple(each for each, _ in rows)).words,) if len(alike) > 1 else ()), here
     if not alike:
         yield (), facts
+
+
+def _may_be(interp: Interpreter, key: Unknown, value: Object, facts: Facts) -> bool | None:
+    """Tell whether a key may have a value, by what was decided on the path; None where something else was decided,
+    which may follow from the key.
+    """
+    asked = {id(found): question for question, found in key.fields.items() if isinstance(found, Unknown)}
+    for (kind, number), decided in facts.fields.items():
+        question, subject = asked.get(number), facts.kept[number]
+        if kind == "is" and type(subject) is Choice:
+            by = subject.picked_by(*(decided.options if type(decided) is Choice else (decided,)))
+            if by is None or (by.key is key and value not in by.values):
+                return None if by is None else False
+        if kind != "truth":
+            continue
+        if not isinstance(question, tuple) or question[0] is not QUESTION or not isinstance(subject, Unknown):
+            return None
+        about = subject.fields.get(ABOUT, MISSING)
+        answer = None
+        if question[1] in ("Eq", "Is"):
+            answer = equal(interp, value, about)
+        elif question[1] == "In":
+            answer = contains(interp, about, value, Frame(Module("", "", ast.Module([], []))))
+        if answer is not decided:
+            return None if answer is None else False
+    return True

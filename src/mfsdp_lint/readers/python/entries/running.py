@@ -428,14 +428,15 @@ def evaluate(
     given: Given | None = None,
     turned_on: str = "",
     needed: bool = False,
+    rows: bool = True,
     patience: int = PATIENCE,
 ) -> Evaluation:
     """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
     The program is started with the words and variables that are `given`; an option that is `turned_on` is given as
-    well, and those without a default where they are `needed`. `patience` is how many steps there may be before a
-    configuration is made. The answer is the same whatever was evaluated before: of that, only results that do not
-    depend on any of these are used again.
+    well, and those without a default where they are `needed`. With `rows`, those of tables are told apart (see `ways`).
+    `patience` is how many steps there may be before a configuration is made. The answer is the same whatever was
+    evaluated before: of that, only results that do not depend on any of these are used again.
     """
     unfollowed = interp.unfollowed
     endings: list[Ending] = []
@@ -448,6 +449,7 @@ def evaluate(
     complete = True
     interp.composed = None
     with _started(interp, given, turned_on, needed, patience) as dependencies:
+        interp.tells_rows = rows
         interp.entry = entry.module
         while pending and complete:
             prefix = pending.pop()

@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.own_argv import is_argv
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import part_of_each
 from mfsdp_lint.readers.python.state.variables import changeable_argv, is_environment
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
@@ -78,6 +79,14 @@ def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
 
 
 def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, node: Any, frame: Frame) -> None:
+    value = interp.settle(value)
+    if type(value) is Choice and value.is_selection and not any(map(_is_starred, target.elts)):
+        rows = [each for each in value.options if isinstance(each, tuple) and len(each) == len(target.elts)]
+        if len(rows) == len(value.options):
+            # The parts of a row of a table, as in `tp, pp = SIZES[size]`, keep together.
+            for position, name in enumerate(target.elts):
+                assign(interp, name, part_of_each(interp, value, [row[position] for row in rows]), node, frame)
+            return
     perhaps = elements(interp, value, frame)
     items = None if perhaps is not None and any(map(uncertain, perhaps)) else perhaps
     names = target.elts
@@ -108,6 +117,10 @@ def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Object, no
     for position, (name, part, focus) in enumerate(zip(names, parts, values, strict=True)):
         by = interp.piece(value, position) if focus is name and starred is None else focus
         assign(interp, name, part, node, frame, by)
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 def run_annotated(interp: Interpreter, node: ast.AnnAssign, frame: Frame) -> Signal:

@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.state.paths import (
     Raised,
     kept,
 )
-from mfsdp_lint.readers.python.state.truth import CHOICE_LIMIT, decide, join, truth
+from mfsdp_lint.readers.python.state.truth import CHOICE_LIMIT, decide, join, narrow, truth
 from mfsdp_lint.readers.python.state.variables import decides
 from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, NOT, QUESTION
@@ -329,6 +329,25 @@ def one_of(interp: Interpreter, options: list[Object], text: str, limit: int = F
         if _is_taken(interp, f"{text} returns configuration {number} of {len(options)}", limit):
             return option
     return options[-1]
+
+
+def one_row(interp: Interpreter, choice: Choice) -> Object:
+    """Choose one of several objects that rows of a table lead to, one on each path, with all that is of its row."""
+    options = list(choice.options)
+    while len(options) > 1:
+        path, option = interp.path, options.pop(0)
+        by = choice.picked_by(option)
+        if by is None or path.local is not None or not _can_fork(interp, FORK_LIMIT):
+            return join(interp, [option, *options])
+        position = len(path.taken)
+        outcome = path.decisions[position] if position < len(path.decisions) else True
+        last = choice.picked_by(options[0]) if len(options) == 1 else None
+        otherwise = f"not ({by.words})" if last is None else last.words
+        path.taken.append((outcome, by.words if outcome else otherwise))
+        narrow(interp, choice, [option] if outcome else options)
+        if outcome:
+            return option
+    return options[0]
 
 
 def one_key(

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
+from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of, one_row
 from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
@@ -292,6 +292,8 @@ def one_configuration(interp: Interpreter, value: Object, text: str) -> Object:
     """Choose one of several configurations that a call may return, one on each path: later writes go to it alone."""
     if not isinstance(value, Choice) or not all(is_container(interp, option) for option in value.options):
         return value
+    if value.picked_by(value.options[0]) is not None:
+        return one_row(interp, value)
     return one_of(interp, list(value.options), text)
 
 

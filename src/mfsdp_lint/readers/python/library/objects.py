@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.state.deciding import inside
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable, is_part, part_of, shallow_copy
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
-from mfsdp_lint.readers.python.state.truth import join
+from mfsdp_lint.readers.python.state.truth import join, part_of_each
 from mfsdp_lint.readers.python.values.code import Call, StarOut
 from mfsdp_lint.readers.python.values.markers import COPY_OF, METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
@@ -52,7 +52,7 @@ def _getattr(interp: Interpreter, call: Call) -> Object:
     name = interp.settle(call.arguments[1])
     if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
         given = ([call.arguments[0], option, *call.arguments[2:]] for option in name.options)
-        return join(interp, [_getattr(interp, call.passing(each)) for each in given])
+        return part_of_each(interp, name, [_getattr(interp, call.passing(each)) for each in given])
     if not isinstance(name, str):
         method = interp.unknown()
         method.fields[METHOD_OF] = call.arguments[0]

@@ -133,6 +133,7 @@ class Interpreter:
         self.inspected: set[Function] = set()
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
+        self.tells_rows = True
         self.needed = False
         self.given: Given | None = None
         self.composed: Sequence[Recipe] | None = None
@@ -664,15 +665,18 @@ class Interpreter:
 
     def _selected(self, choice: Choice) -> Object:
         """Return the options of a selection left on this path, by decisions about it or the whole it is part of."""
-        known = self.path.facts.fields.get(("is", id(choice)), MISSING)
-        if known is not MISSING:
-            return self.settle(known)
         if choice.by is not None:
             key, _, keys = choice.by
             rows = zip(keys, choice.options, strict=True)
             known = self.settle(key)
-            return next((row for each, row in rows if any(identical(one, known) for one in each)), choice)
-        if choice.of is None or (whole := self.settle(choice.of[0])) is choice.of[0]:
+            row = next((row for each, row in rows if any(identical(one, known) for one in each)), MISSING)
+            if row is not MISSING:
+                return row
+        whole = None if choice.of is None else self.settle(choice.of[0])
+        known = self.path.facts.fields.get(("is", id(choice)), MISSING)
+        if known is not MISSING and (choice.of is None or type(whole) is Choice):
+            return self.settle(known)
+        if choice.of is None or whole is choice.of[0]:
             return choice
         left = whole.options if type(whole) is Choice else (whole,)
         kept: list[Object] = []
