@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, in_set_up, project_folders
+from mfsdp_lint.inputs.detect.declared import NamedVersions, ProjectFolders, in_set_up, named_by, project_folders
 from mfsdp_lint.inputs.detect.present import PROBES, declared, in_tree
 
 SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
@@ -237,11 +237,6 @@ def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, t
             "git clone git@github.com:NVIDIA/Megatron-LM\ncd Megatron-LM && git checkout core_v0.18.2\n",
             "0.18.2",
         ),
-        (
-            "Makefile",
-            "TAG := core_v0.19.0\nlm:\n\tgit clone -b $(TAG) https://github.com/NVIDIA/Megatron-LM.git $@\n",
-            "0.19.0",
-        ),
         ("setup.sh", "pip install git+https://github.com/NVIDIA/Megatron-LM.git@core_v0.15.3\n", "0.15.3"),
         ("Dockerfile", "FROM nvcr.io/nvidia/nemo:26.02\nRUN pip install megatron-core==0.18.2\n", "0.18.2"),
         ("setup.sh", "pip install megatron-core==0.16.1\npip install megatron-core==0.17.1\n", "0.16.1 | 0.17.1"),
@@ -249,6 +244,14 @@ def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, t
 )
 def test_a_script_or_a_dockerfile_says_what_it_installs(tmp_path: Path, name: str, text: str, core: str) -> None:
     assert [found.core for found in set_up(tmp_path, name, text) if found.core] == [core]
+
+
+def test_a_makefile_says_what_its_own_launches_clone(tmp_path: Path) -> None:
+    makefile = tmp_path / "Makefile"
+    makefile.write_text(
+        "TAG := core_v0.19.0\nlm:\n\tgit clone -b $(TAG) https://github.com/NVIDIA/Megatron-LM.git $@\n"
+    )
+    assert [found.core for found in named_by(ProjectFolders((str(tmp_path),)), str(makefile))] == ["0.19.0"]
 
 
 @pytest.mark.parametrize(

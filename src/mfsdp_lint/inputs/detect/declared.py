@@ -370,18 +370,7 @@ DOCKERFILES = (
 )
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
-SCRIPTS = (
-    "*.sh",
-    "*.sbatch",
-    "*.slurm",
-    "*.sub",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "*.mk",
-    "justfile",
-    "Justfile",
-)
+SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
 MOST_SET_UP_FILES = 200
 """Files looked into, in the folders of a project and those in them."""
 
