@@ -29,7 +29,7 @@ from mfsdp_lint.readers.python.state.paths import (
 from mfsdp_lint.readers.python.state.truth import CHOICE_LIMIT, decide, join, narrow, truth
 from mfsdp_lint.readers.python.state.variables import decides
 from mfsdp_lint.readers.python.values.code import Call, plain
-from mfsdp_lint.readers.python.values.markers import EITHER, MAY_HAVE_CHANGED, NOT, QUESTION
+from mfsdp_lint.readers.python.values.markers import CONNECTED, EITHER, MAY_HAVE_CHANGED, NOT, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -490,6 +490,7 @@ def _combination(interp: Interpreter, open_values: list[Object], value: Object, 
     # Not the same value as the operand, so it must not bear its name: names tell where a value was read from.
     found.text = f"{owner.text} {'and' if is_and else 'or'} …" if owner.text else ""
     found.fields[EITHER] = tuple(option for option in options if isinstance(option, Unknown))
+    found.fields[CONNECTED] = is_and, (*open_values, value)
     # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
     known = truth(interp, value)
     if known is not None and known is not is_and:

@@ -29,7 +29,16 @@ from mfsdp_lint.readers.python.state.truth import join, negated, part_of_each, t
 from mfsdp_lint.readers.python.state.variables import copied_environment, holds, is_environment, is_set
 from mfsdp_lint.readers.python.values.bounds import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.code import plain
-from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, MAY_HAVE_CHANGED, QUESTION, WHOLE
+from mfsdp_lint.readers.python.values.markers import (
+    ABOUT,
+    ALIKE,
+    AMONG,
+    EQUAL,
+    MAY_HAVE_CHANGED,
+    NOT_OF,
+    QUESTION,
+    WHOLE,
+)
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -87,7 +96,68 @@ def compare(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, nod
         answers = [_answer(interp, kind, *sides, frame) for sides in each]
         if None not in answers:
             return part_of_each(interp, choice, [one is not opposite for one in answers])
-    return _question(interp, op, left, right, opposite, node)
+    if type(left) is tuple and (part := _about_one_part(interp, kind, left, right, frame)) is not None:
+        return compare(interp, op, *part, node, frame)
+    subject, other = (right, left) if kind in _EQUALITY and isinstance(right, Unknown) else (left, right)
+    if isinstance(subject, Unknown) and _is_ruled_out(interp, kind, subject, other, frame):
+        return opposite
+    found = _question(interp, op, left, right, opposite, node)
+    if kind in MEMBERSHIP and isinstance(left, Unknown) and not isinstance(right, Unknown):
+        among = _texts(interp, right, frame)
+        if among is not None and isinstance(found, Unknown):
+            found.fields.get(NOT_OF, found).fields[AMONG] = among
+    return found
+
+
+def _about_one_part(
+    interp: Interpreter, kind: type[ast.cmpop], left: tuple[Object, ...], right: Object, frame: Frame
+) -> tuple[Unknown, Object] | None:
+    """Return what a question about a tuple asks of its only part that is not known; None where it is none."""
+    places = [place for place, each in enumerate(left) if isinstance(each, Unknown)]
+    items = (right,) if kind in _EQUALITY else _items(interp, right, frame) if kind in MEMBERSHIP else None
+    if len(places) != 1 or items is None:
+        return None
+    (place,) = places
+    asked = []
+    for each in items:
+        if type(each) is not tuple or len(each) != len(left) or not is_constant(each):
+            return None
+        alike = _equal_items(interp, (*each[:place], *each[place + 1 :]), (*left[:place], *left[place + 1 :]))
+        if alike is None:
+            return None
+        if alike:
+            asked.append(each[place])
+    subject = left[place]
+    assert isinstance(subject, Unknown)
+    return None if not asked else (subject, asked[0] if kind in _EQUALITY else tuple(asked))
+
+
+def _is_ruled_out(interp: Interpreter, kind: type[ast.cmpop], subject: Unknown, other: Object, frame: Frame) -> bool:
+    """Tell whether what was decided on the path says that a value is not this text, or none of these."""
+    if not interp.path.facts.fields or not subject.fields or kind in _IDENTITY or kind in ORDER:
+        return False
+    asked = _texts(interp, other, frame) if kind in MEMBERSHIP else _texts(interp, (other,), frame)
+    left = list(asked or ())
+    for key, question in subject.fields.items() if left else ():
+        if isinstance(key, tuple) and key[:2] in ((QUESTION, "Eq"), (QUESTION, "In")) and isinstance(question, Unknown):
+            answer, equal_to = truth(interp, question), question.fields.get(EQUAL)
+            among = question.fields.get(AMONG) if equal_to is None else equal_to[1:]
+            if answer is not None and among is not None:
+                left = [each for each in left if (each in among) is answer]
+    return bool(asked) and not left
+
+
+def _texts(interp: Interpreter, holder: Object, frame: Frame) -> tuple[Object, ...] | None:
+    """Return the elements of a collection of texts; None where it holds anything else, or they are not known."""
+    items = _items(interp, holder, frame)
+    return items if items is not None and all(type(each) is str for each in items) and not is_symbolic(*items) else None
+
+
+def _items(interp: Interpreter, holder: Object, frame: Frame) -> tuple[Object, ...] | None:
+    if type(holder) not in (tuple, frozenset, ListObject, SetObject, DictObject):
+        return None
+    items = iterate(interp, holder, frame)
+    return None if items is None else tuple(items)
 
 
 def selection_beside(left: Object, right: Object) -> Choice | None:

@@ -9,7 +9,7 @@ from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
-from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, MAY_HAVE_CHANGED, NOT, NOT_OF
+from mfsdp_lint.readers.python.values.markers import ALIKE, CONNECTED, COPY_OF, EQUAL, MAY_HAVE_CHANGED, NOT, NOT_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -132,6 +132,13 @@ def decide(interp: Interpreter, value: Object, outcome: bool) -> None:
     if inner is not None:
         decide(interp, inner, not outcome)
         return
+    connected = value.fields.get(CONNECTED)
+    if isinstance(connected, tuple):
+        is_and, operands = connected
+        left = operands if outcome is is_and else [each for each in operands if truth(interp, each) is not is_and]
+        if outcome is is_and or len(left) == 1:
+            for each in left:
+                decide(interp, each, outcome)
     interp.learn("truth", value, outcome)
     # Where paths were joined, either of two questions may be meant: nothing is learnt from that.
     alike = value.fields.get(ALIKE)

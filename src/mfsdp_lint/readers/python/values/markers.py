@@ -51,6 +51,10 @@ EQUAL: Final = Marker("equal")
 """The answer to `subject == constant`: both. Where it is true, the subject is the constant."""
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
+AMONG: Final = Marker("among")
+"""The answer to `subject in constants`: these constants, as they were."""
+CONNECTED: Final = Marker("connected")
+"""The answer to `a and b`, or `a or b`: which of the two, and the operands."""
 FORMER: Final = Marker("former")
 """A part of an unknown object that code out of sight may have changed: what it was (see state/forgetting.py)."""
 CONFIGURATION: Final = Marker("configuration")
@@ -85,8 +89,8 @@ ATTRIBUTES: Final = Marker("attributes")
 """Its entries are its attributes as well: `self.__dict__ = self`."""
 
 # Under `fields` of an option:
-CHOICES: Final = Marker("choices")
-"""The values that it may have, as a tuple."""
+ACCEPTS: Final = Marker("accepts")
+"""The type of the values that it may be given as they are, and those that it may have, None for any."""
 
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
@@ -134,6 +138,9 @@ HANDED: Final = Marker("handed")
 """The configurations that a call gave to code out of sight, in each turn of its loop: those of the last call."""
 
 IDENTITY: Final = frozenset(
-    (EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF, ROW_OF, ARGUMENTS, IGNORED)
+    (
+        *(EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, AMONG, CONNECTED),
+        *(FORMER, CONFIGURATION, METHOD_OF, ROW_OF, ARGUMENTS, IGNORED),
+    )
 )
 """Markers that identify an unknown value, and do not say what it holds."""
