@@ -166,7 +166,7 @@ def mode_of(size):
     return "pp" if size == "70b" else "fsdp"
 
 
-def recipe(size):
+def recipe(size, other):
     cfg = build()
     cfg.ddp.num_distributed_optimizer_instances = STAGES[size]
 {body}
@@ -182,6 +182,9 @@ BODIES = {
     "a method": "if not size.startswith('7'): cfg.ddp.use_megatron_fsdp = True",
     "a function": "if mode_of(size) == 'fsdp': cfg.ddp.use_megatron_fsdp = True",
     "a variable": "mode = 'fsdp' if size != '70b' else 'pp'\n    if mode == 'fsdp': cfg.ddp.use_megatron_fsdp = True",
+    "another table without the key": "cfg.ddp.use_megatron_fsdp = {'1b': True, '8b': True}[size]",
+    "a refusal": "if STAGES[size] > 1: raise ValueError(size)\n    cfg.ddp.use_megatron_fsdp = True",
+    "a refusal of both": "if other and STAGES[size] > 1: raise ValueError(size)\n    cfg.ddp.use_megatron_fsdp = other",
     "a pattern": "match size:\n        case '70b': pass\n        case _: cfg.ddp.use_megatron_fsdp = True",
 }
 
@@ -217,3 +220,86 @@ def test_what_a_row_makes_goes_with_its_values(tmp_path: Path) -> None:
     names = ("ddp.strategy", "ddp.num_distributed_optimizer_instances")
     said = [tuple(map(each.value, names)) for each in recipe.variants]
     assert said == [(Known("no_shard"), Known(1)), (Known("no_shard"), Known(2)), (Known("optim_grads"), Known(4))]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "size[:-1]",
+        "size.lower()",
+        "number % 3",
+        "min(number, 1)",
+        "f'{size}b'",
+        "os.environ['SIZE']",
+        "random.choice(KEYS)",
+    ],
+)
+def test_by_a_key_that_the_program_works_out_a_setting_stays_one_of_several(key: str, tmp_path: Path) -> None:
+    text = ROWS.replace("STAGES = {", "import os, random\nKEYS = ['1b', '8b']\nSTAGES = {1: 4, ").replace(
+        "{stages}", f"STAGES[{key}]"
+    )
+    (variant,) = read(tmp_path, text)["recipe"].variants
+    assert not isinstance(variant.value("ddp.num_distributed_optimizer_instances"), Known)
+
+
+@pytest.mark.parametrize("options", ["nargs='+'", "type=checked, required=True", "required=True, action=Own"])
+def test_an_option_that_is_not_taken_as_it_is_given_means_no_row(options: str, tmp_path: Path) -> None:
+    program = PROGRAM.replace("STAGES =", "from elsewhere import Own, checked\nSTAGES =").replace("{options}", options)
+    for recipe in read(tmp_path, program).values():
+        for variant in recipe.variants:
+            assert not isinstance(variant.value("ddp.num_distributed_optimizer_instances"), Known)
+
+
+def test_a_table_with_a_default_has_more_than_its_rows(tmp_path: Path) -> None:
+    text = ROWS.replace("{stages}", "defaultdict(lambda: 8, STAGES)[size]")
+    (variant,) = read(tmp_path, f"from collections import defaultdict\n{text}")["recipe"].variants
+    assert not isinstance(variant.value("ddp.num_distributed_optimizer_instances"), Known)
+
+
+GUARDED = """
+def checked(flag, stages):
+    if flag and stages > 1:
+        raise ValueError(stages)
+
+
+def recipe(flag, other, mode):
+    cfg = build()
+    stages = 2
+    {guard}
+    cfg.ddp.use_megatron_fsdp = bool({switch})
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "switch"),
+    [
+        ("if flag and stages > 1: raise ValueError", "flag"),
+        ("checked(flag, stages)", "flag"),
+        ("assert not (flag and stages > 1)", "flag"),
+        ("if flag or other: raise ValueError", "flag"),
+        ("if flag or other: raise ValueError", "other"),
+        ("if mode in ['fsdp', 'hsdp']: raise ValueError", "mode == 'fsdp'"),
+        ("if mode not in {'ddp', 'none'}: raise ValueError", "'fsdp' == mode"),
+        ("if mode in ('fsdp', 'hsdp'): raise ValueError", "mode in ['hsdp']"),
+        ("if (mode, stages) == ('fsdp', 2): raise ValueError", "mode == 'fsdp'"),
+        ("if (mode, 'a') in {('fsdp', 'a'), ('ddp', 'b')}: raise ValueError", "mode == 'fsdp'"),
+    ],
+)
+def test_what_a_guard_has_refused_is_not_taken_for_possible(guard: str, switch: str, tmp_path: Path) -> None:
+    recipe = read(tmp_path, GUARDED.replace("{guard}", guard).replace("{switch}", switch))["recipe"]
+    assert [each.value("ddp.use_megatron_fsdp") for each in recipe.variants] == [Known(False)]
+
+
+@pytest.mark.parametrize(
+    ("guard", "switch"),
+    [
+        ("if flag and other: raise ValueError", "flag"),
+        ("if mode in ['ddp', 'hsdp']: raise ValueError", "mode == 'fsdp'"),
+        ("if mode == 'fsdp': raise ValueError", "mode in ('fsdp', 'hsdp')"),
+        ("if (mode, 'a') in {('fsdp', 'b'), ('ddp', 'a')}: raise ValueError", "mode == 'fsdp'"),
+    ],
+)
+def test_what_a_guard_has_not_refused_stays_possible(guard: str, switch: str, tmp_path: Path) -> None:
+    recipe = read(tmp_path, GUARDED.replace("{guard}", guard).replace("{switch}", switch))["recipe"]
+    assert Known(False) not in [each.value("ddp.use_megatron_fsdp") for each in recipe.variants[:1]]

@@ -215,7 +215,7 @@ def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> t
         return found, ran
     exposed: list[list[Variant]] = [[] for _ in found]
     for option in evaluation.switches(interp)[:MOST_OPTIONS]:
-        other = running.evaluate(interp, entry, spans, turned_on=option, rows=False)
+        other = running.evaluate(interp, entry, spans, turned_on=option)
         ran |= other.dependencies.functions
         for each, then, variants in zip(found, other.found, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
@@ -225,7 +225,7 @@ def with_exposed(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> t
         if not any(open_to):
             continue
         called = replace(entry, arguments={**(entry.arguments or {}), name: value})
-        other = running.evaluate(interp, called, spans, rows=False)
+        other = running.evaluate(interp, called, spans)
         ran |= other.dependencies.functions
         for each, then, variants, is_open in zip(found, other.found, exposed, open_to, strict=False):
             if is_open:

@@ -1,114 +1,73 @@
-"""Rows of tables by a key that is not known, as in `SIZES[args.size]`: a configuration is looked at with each of them.
+"""Rows of tables by a key that whoever starts the program gives, as in `SIZES[args.size]`.
 
 A setting is one of several values there, of which no rule could speak; yet whoever writes such a table means every row.
+So the entry point is run once more with each of the keys.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 
-from mfsdp_lint.megatron.vocabulary import NAMES
-from mfsdp_lint.readers.python.eval.operators import contains, equal
-from mfsdp_lint.readers.python.export.origins import plain_value
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.values import Scalar
+from mfsdp_lint.readers.python.entries import running
+from mfsdp_lint.readers.python.entries.keys import GivenAs, Keys
+from mfsdp_lint.readers.python.entries.running import Evaluation, Found, content_of
+from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import Facts
-from mfsdp_lint.readers.python.state.truth import narrow
-from mfsdp_lint.readers.python.values.markers import ABOUT, CHOICES, QUESTION
-from mfsdp_lint.readers.python.values.objects import (
-    MISSING,
-    Choice,
-    DictObject,
-    Frame,
-    Instance,
-    Module,
-    Object,
-    PickedBy,
-    Unknown,
-)
+from mfsdp_lint.readers.python.state.paths import Chosen, Raised
+from mfsdp_lint.readers.python.values.objects import condition
 
 MOST_WAYS = 16
-"""Ways in which one configuration is looked at. The rows of a table that would make more stay one of several."""
-
-Way = tuple[tuple[str, ...], Facts]
-"""Conditions that are taken as given, in words, and the facts with them."""
+"""Further runs of an entry point. The rows of a table that would take more stay one of several values."""
 
 
-def ways(interp: Interpreter, root: Object) -> Sequence[Way]:
-    """Return the ways in which a configuration is looked at: one, or one for each key of tables that its settings are
-    from, where keys have different values for those that matter.
+def with_rows(
+    interp: Interpreter, evaluation: Evaluation, spans: Spans, chosen: Chosen = (), ways: int = MOST_WAYS
+) -> Evaluation:
+    """Return an entry point's recipes with a variant for each key of the tables that their settings are from, in place
+    of the one for any key.
+
+    `chosen` are the options and words that were given for this evaluation.
     """
-    found: Sequence[Way] = [((), interp.path.facts)]
-    if not interp.tells_rows:
-        return found
-    taken = list(_taken(interp, root))
-    for key in dict.fromkeys(by.key for by, _ in taken):
-        of_key = [(by, value) for by, value in taken if by.key is key]
-        more = [
-            ((*words, *said), facts) for words, known in found for said, facts in _with_each_key(interp, of_key, known)
-        ]
-        found = more if len(more) <= MOST_WAYS else found
-    return found
-
-
-def _taken(interp: Interpreter, root: Object) -> Iterator[tuple[PickedBy, Choice]]:
-    """Yield the settings that matter and come from a row, each with the key by which it is chosen."""
-    root = interp.settle(root)
-    sections = (interp.settle(each) for each in root.fields.values()) if isinstance(root, Instance) else ()
-    for owner in (root, *sections):
-        for name, value in owner.fields.items() if isinstance(owner, (Instance, DictObject)) else ():
-            if type(value) is Choice and value.is_selection and name in NAMES:
-                by = value.picked_by(*value.options)
-                if by is not None and interp.settle(by.key) is by.key:
-                    yield by, value
-
-
-def _with_each_key(interp: Interpreter, taken: Sequence[tuple[PickedBy, Choice]], facts: Facts) -> Iterator[Way]:
-    """Yield the facts with each of the keys that give different values; keys that are alike go together."""
-    key, text, every = taken[0][0]
-    alike: dict[str, list[tuple[Object, Facts]]] = {}
-    choices = key.fields.get(CHOICES, every)
-    possible = {each: _may_be(interp, key, each, facts) for each in every if each in choices}
-    for each in () if None in possible.values() else possible:
-        if possible[each] and all(each in by.values for by, _ in taken):
-            with interp.knowing(facts.copy()) as here:
-                interp.learn("is", key, each)
-                said = repr([plain_value(interp, value) for _, value in taken])
-            alike.setdefault(said, []).append((each, here))
-    for rows in alike.values():
-        here = rows[0][1]
-        if len(rows) > 1:
-            with interp.knowing(here):
-                values = [interp.settle(value) for _, value in taken]
-            with interp.knowing(facts.copy()) as here:
-                for (_, choice), value in zip(taken, values, strict=True):
-                    narrow(interp, choice, [value])
-        yield ((PickedBy(key, text, tuple(each for each, _ in rows)).words,) if len(alike) > 1 else ()), here
-    if not alike:
-        yield (), facts
-
-
-def _may_be(interp: Interpreter, key: Unknown, value: Object, facts: Facts) -> bool | None:
-    """Tell whether a key may have a value, by what was decided on the path; None where something else was decided,
-    which may follow from the key.
-    """
-    asked = {id(found): question for question, found in key.fields.items() if isinstance(found, Unknown)}
-    for (kind, number), decided in facts.fields.items():
-        question, subject = asked.get(number), facts.kept[number]
-        if kind == "is" and type(subject) is Choice:
-            by = subject.picked_by(*(decided.options if type(decided) is Choice else (decided,)))
-            if by is None or (by.key is key and value not in by.values):
-                return None if by is None else False
-        if kind != "truth":
+    for given, keys in {given: keys for _, given, keys in evaluation.keys}.items():
+        if len(keys.values) > ways:
             continue
-        if not isinstance(question, tuple) or question[0] is not QUESTION or not isinstance(subject, Unknown):
-            return None
-        about = subject.fields.get(ABOUT, MISSING)
-        answer = None
-        if question[1] in ("Eq", "Is"):
-            answer = equal(interp, value, about)
-        elif question[1] == "In":
-            answer = contains(interp, about, value, Frame(Module("", "", ast.Module([], []))))
-        if answer is not decided:
-            return None if answer is None else False
-    return True
+        runs: dict[Scalar, Evaluation] = {}
+        for value in keys.values:
+            entry, those = evaluation.entry, chosen
+            if given.is_argument:
+                entry = replace(entry, arguments={**(entry.arguments or {}), str(given.name): value})
+            else:
+                those = (*chosen, (given.name, value))
+            run = running.evaluate(interp, entry, spans, chosen=those)
+            runs[value] = with_rows(interp, run, spans, those, ways // len(keys.values))
+            evaluation.dependencies.functions |= run.dependencies.functions
+        numbers = {len(run.found) for run in runs.values() if run.found}
+        if numbers == {len(evaluation.found)} and all(map(_is_told, runs.values())):
+            found = [_of_rows(evaluation, number, given, keys, runs) for number in range(len(evaluation.found))]
+            return replace(evaluation, found=found)
+    return evaluation
+
+
+def _is_told(evaluation: Evaluation) -> bool:
+    """Tell whether all paths were followed to their ends."""
+    return all(each is None or isinstance(each, Raised) for each in evaluation.endings)
+
+
+def _of_rows(
+    evaluation: Evaluation, number: int, given: GivenAs, keys: Keys, runs: Mapping[Scalar, Evaluation]
+) -> Found:
+    """Return a recipe with the variants of the runs with each key; keys that make no difference go together."""
+    found = evaluation.found[number]
+    of_any = [variant for variant, key, _ in evaluation.keys if key == given]
+    variants = [each for each in found.recipe.variants if not any(each is one for one in of_any)]
+    alike: dict[object, tuple[Variant, dict[Scalar, None]]] = {}
+    for value, run in runs.items():
+        for variant in run.found[number].recipe.variants if run.found else ():
+            alike.setdefault((variant.when, content_of(variant)), (variant, {}))[1][value] = None
+    for variant, values in alike.values():
+        words = () if len(values) == len(runs) else (condition(keys.text, tuple(values)),)
+        variants.append(replace(variant, when=(*words, *variant.when)))
+    return replace(found, recipe=replace(found.recipe, variants=tuple(variants))) if variants else found

@@ -22,7 +22,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, is_test, open_parameters, takes_more
-from mfsdp_lint.readers.python.entries.rows import ways
+from mfsdp_lint.readers.python.entries.keys import GivenAs, Keys, keys_of
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -48,6 +48,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
     CannotJoin,
+    Chosen,
     Dependencies,
     Launch,
     OutOfSteps,
@@ -211,11 +212,11 @@ def path_yields(
     for each in launches:
         place = id(each.calls[0][1]) if each.calls else 0
         turns[place] += 1
-        yield from _launched(interp, each, (place, turns[place]), spans, names)
+        yield _launched(interp, each, (place, turns[place]), spans, names)
     if not held and not launches:
         # Nobody knows what becomes of them; this is what is known of them here.
         for turn, each in enumerate(path.launches.handed):
-            yield from _launched(interp, each, (RESULT, turn), spans, names)
+            yield _launched(interp, each, (RESULT, turn), spans, names)
     launched = {id(each.container) for each in launches}
     for way, value in held:
         if id(value) in launched:
@@ -223,8 +224,8 @@ def path_yields(
         configures = is_container(interp, value) or may_be_one(interp, value)
         partial = not is_container(interp, value) and not is_taken_for_one(interp, value)
         names_here, front_end = _names_of(value, names), _front_end(interp, value)
-        for variant in variants_of(interp, value, spans):
-            yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
+        variant = variant_of(interp, value, spans)
+        yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
 
 
 def configurations_in(
@@ -275,8 +276,8 @@ def may_be_one(interp: Interpreter, value: Object) -> bool:
     return changed_from_outside(value) or is_taken_for_one(interp, value)
 
 
-def variants_of(interp: Interpreter, root: Object, spans: Spans) -> Iterator[Variant]:
-    """Yield the settings of a configuration at the end of a path, for each row of a table that they may be from."""
+def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
+    """Return the settings of a configuration at the end of a path."""
     environment = interp.path.environment
     if interp.touched_older(0, interp.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
@@ -285,31 +286,20 @@ def variants_of(interp: Interpreter, root: Object, spans: Spans) -> Iterator[Var
         copied = deep_copy(interp, environment, copies)
         assert isinstance(copied, DictObject)
         environment = copied
-    yield from _variants(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
+    return _variant(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
 
 
 def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:
     return frozenset(name for name, value in names.items() if value is container)
 
 
-def _launched(
-    interp: Interpreter, launch: Launch, key: Key, spans: Spans, names: Mapping[str, Object]
-) -> Iterator[Yield]:
+def _launched(interp: Interpreter, launch: Launch, key: Key, spans: Spans, names: Mapping[str, Object]) -> Yield:
     with interp.knowing(launch.facts):
-        variants = list(_variants(interp, launch.root, launch.environment, spans, launch.when))
+        variant = _variant(interp, launch.root, launch.environment, spans, launch.when)
     partial = changed_from_outside(launch.root) and not is_taken_for_one(interp, launch.root)
     known = is_container(interp, launch.root)
     names_here, front_end = _names_of(launch.container, names), _front_end(interp, launch.root)
-    for variant in variants:
-        yield Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
-
-
-def _variants(
-    interp: Interpreter, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]
-) -> Iterator[Variant]:
-    for words, facts in ways(interp, root):
-        with interp.knowing(facts):
-            yield _variant(interp, root, environment, spans, (*when, *words))
+    return Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
 
 
 def _variant(
@@ -366,7 +356,12 @@ def lines(module: Module, launches: Sequence[Yield]) -> list[int | None]:
 
 def content(recipe: Recipe) -> object:
     """Return the settings of a recipe and where they were written: recipes with the same content are one."""
-    return tuple(tuple(map(_told, map(variant.settings.get, SETTINGS))) for variant in recipe.variants)
+    return tuple(map(content_of, recipe.variants))
+
+
+def content_of(variant: Variant) -> object:
+    """Return the settings of a variant and where they were written."""
+    return tuple(map(_told, map(variant.settings.get, SETTINGS)))
 
 
 def _told(setting: Setting | None) -> tuple[str, object] | None:
@@ -398,7 +393,7 @@ class Evaluation:
     """The result of evaluating an entry point: its recipes, the ends of its execution paths, and what they depend on.
 
     `out_of_sight` says that code was called that is not at hand. `composed` are the recipes of a framework's
-    configuration that the program composes.
+    configuration that the program composes. `keys` are those by which settings of a variant are chosen from tables.
     """
 
     entry: Entry
@@ -407,6 +402,7 @@ class Evaluation:
     dependencies: Dependencies
     out_of_sight: bool = False
     composed: Sequence[Recipe] = ()
+    keys: Sequence[tuple[Variant, GivenAs, Keys]] = ()
 
     @property
     def modules(self) -> dict[Module, None]:
@@ -428,13 +424,13 @@ def evaluate(
     given: Given | None = None,
     turned_on: str = "",
     needed: bool = False,
-    rows: bool = True,
+    chosen: Chosen = (),
     patience: int = PATIENCE,
 ) -> Evaluation:
     """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
     The program is started with the words and variables that are `given`; an option that is `turned_on` is given as
-    well, and those without a default where they are `needed`. With `rows`, those of tables are told apart (see `ways`).
+    well, and those without a default where they are `needed`; options and words that are `chosen` have these values.
     `patience` is how many steps there may be before a configuration is made. The answer is the same whatever was
     evaluated before: of that, only results that do not depend on any of these are used again.
     """
@@ -445,11 +441,11 @@ def evaluate(
     idle: list[tuple[Unknown, Variant]] = []
     changed: set[str] = set()
     more: dict[str, None] = {}
+    keys: list[tuple[Variant, GivenAs, Keys]] = []
     runs = 0
     complete = True
     interp.composed = None
-    with _started(interp, given, turned_on, needed, patience) as dependencies:
-        interp.tells_rows = rows
+    with _started(interp, given, turned_on, needed, chosen, patience) as dependencies:
         interp.entry = entry.module
         while pending and complete:
             prefix = pending.pop()
@@ -491,32 +487,38 @@ def evaluate(
             endings.append(ending)
             pending += other_sides(interp, prefix)
             here = list(path_yields(interp, configurations, spans, names))
+            keys += [(each.variant, *key) for each in here for key in keys_of(interp, each.container, unknown)]
             for each in here:
                 found.setdefault(each.key, []).append(each)
             changed.update(value.text for value in unknown if any(value is each.container for each in here))
             if not here:
-                idle += [(value, each) for value in unknown for each in variants_of(interp, value, spans)]
+                idle += [(value, variant_of(interp, value, spans)) for value in unknown]
         interp.finish()
     changed_ones = [variant for value, variant in idle if value.text in changed]
     recipes = list(_recipes(entry, found, changed_ones, complete))
     out_of_sight = interp.unfollowed > unfollowed
     composed = (interp.composed or ()) if len(endings) == 1 else ()
-    return Evaluation(entry, recipes, endings, dependencies, out_of_sight, composed)
+    return Evaluation(entry, recipes, endings, dependencies, out_of_sight, composed, keys)
 
 
 @contextmanager
 def _started(
-    interp: Interpreter, given: Given | None, turned_on: str, needed: bool, patience: int
+    interp: Interpreter,
+    given: Given | None,
+    turned_on: str,
+    needed: bool,
+    chosen: Chosen,
+    patience: int,
 ) -> Iterator[Dependencies]:
     """Start programs in this way for a while, with their dependencies kept apart."""
     outer = interp.dependencies
     interp.dependencies, interp.given, interp.needed, interp.patience = Dependencies(), given, needed, patience
-    interp.turned_on = frozenset(filter(None, (turned_on,)))
+    interp.turned_on, interp.chosen = frozenset(filter(None, (turned_on,))), chosen
     try:
         yield interp.dependencies
     finally:
         interp.dependencies, interp.given, interp.needed, interp.patience = outer, None, False, PATIENCE
-        interp.turned_on = frozenset()
+        interp.turned_on, interp.chosen = frozenset(), ()
 
 
 def other_sides(interp: Interpreter, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:

@@ -155,6 +155,7 @@ def _is_open(interp: Interpreter) -> bool:
         or interp.tracing
         or interp.turned_on
         or interp.needed
+        or interp.chosen
         or interp.skimming
         or interp.suspect is not None
         or interp.affected

@@ -16,12 +16,11 @@ from typing import Any
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
-from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import Answering
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, mro, opaque
-from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, source_of, switch
+from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin, plain_value, switch
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import qualified
@@ -39,7 +38,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
-    identical,
     lacked_by,
     obstacle_of,
     uncertain,
@@ -364,19 +362,9 @@ class TreeSettings(Answering):
                 None,
             )
         if write is not None:
-            return self._from_row(owner, name, origin(self._spans, write))
+            return origin(self._spans, write)
         made = getattr(owner, "made", None)
         return origin(self._spans, self._own_default(owner, name, made) or made)
-
-    def _from_row(self, owner: Object, name: str, found: Origin | None) -> Origin | None:
-        """Add the texts of the row of a table that a value is from, where a key is taken as given."""
-        value = owner.fields.get(name) if isinstance(owner, (Instance, DictObject)) else None
-        by = value.picked_by(*value.options) if type(value) is Choice and value.texts else None
-        key = None if by is None else self._interpreter.settle(by.key)
-        if found is None or by is None or key is by.key or type(value) is not Choice:
-            return found
-        texts = next((each for one, each in value.texts.items() if identical(one, key)), ())
-        return replace(found, sources=tuple(source_of(self._spans, each) for each in texts)) if texts else found
 
     def _own_default(self, owner: Object, name: str, made: object) -> Write | None:
         """Return the write of a default that a class of the program gives a field; None for a default of upstream's."""

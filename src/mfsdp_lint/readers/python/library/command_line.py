@@ -27,7 +27,7 @@ from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, handed_on
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.state.variables import own_argv, word, word_of, words
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import CHOICES, MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
+from mfsdp_lint.readers.python.values.markers import ACCEPTS, MAY_HAVE_CHANGED, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -46,7 +46,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     PathObject,
     Unknown,
-    is_constant,
     is_symbolic,
 )
 
@@ -430,9 +429,11 @@ def _adding_to(
             if one_of:
                 option = Option(interp.tick(), text)
             option = said_in(interp, option, "default", call)
-            choices = iterate(interp, options["choices"], frame) if "choices" in options else None
-            if isinstance(option, Option) and choices is not None and all(map(is_constant, choices)):
-                option.fields[CHOICES] = tuple(choices)
+            accepts = None if one_of else _accepted(interp, options, frame)
+            if isinstance(option, Option) and accepts is not None:
+                option.fields[ACCEPTS] = accepts
+            for name, value in interp.chosen:
+                option = Option(interp.tick(), text, value) if name == text else option
             interp.put(
                 own.defaults, destination, _shared(interp, own.defaults.fields.get(destination, MISSING), option)
             )
@@ -674,6 +675,22 @@ def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]
         default = WITHOUT_VALUE.get(action) if isinstance(action, str) else None
     # (What can be changed in place is no option's alone.)
     return Option(interp.tick(), text, default) if isinstance(default, CONSTANTS) else default
+
+
+_ACCEPTED_AS_GIVEN = {"required", "choices", "help", "metavar", "dest", "type"}
+
+
+def _accepted(
+    interp: Interpreter, options: dict[str, Object], frame: Frame
+) -> tuple[type, tuple[Object, ...] | None] | None:
+    """Return the type of the values that an option takes as they are given, and those that it takes if not any; None
+    where it may make something else of them, or has a value where it is not given.
+    """
+    kind = {"builtins.str": str, "builtins.int": int}.get(getattr(options.get("type"), "name", "builtins.str"))
+    choices = iterate(interp, options["choices"], frame) if "choices" in options else None
+    if kind is None or not options.keys() <= _ACCEPTED_AS_GIVEN or ("choices" in options and choices is None):
+        return None
+    return kind, None if choices is None else tuple(choices)
 
 
 def _default_of_type(interp: Interpreter, kind: Object, default: str, call: Call) -> Object:

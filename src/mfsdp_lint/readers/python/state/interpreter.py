@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.own_argv import given_words
 from mfsdp_lint.readers.python.state.paths import (
     PATIENCE,
+    Chosen,
     Command,
     Dependencies,
     ExecutionPath,
@@ -84,7 +85,8 @@ class Interpreter:
     ("$NAME"), with the functions and modules that ask, or that decide by them. `inspected` are functions whose text was
     looked at, called or not.
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
-    are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts events
+    are `turned_on` are given on trial, and those without a default while they are `needed`; those that are `chosen`
+    have these values. `doubts` counts events
     that may not have happened as the evaluation took them to, `unfollowed` the calls of code out of sight.
     `given` holds the words and variables that the program is started with, where they are known; `outside` are the
     variables of the environment that are given to all other programs. `module_variables` are those that module state
@@ -133,7 +135,7 @@ class Interpreter:
         self.inspected: set[Function] = set()
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
-        self.tells_rows = True
+        self.chosen: Chosen = ()
         self.needed = False
         self.given: Given | None = None
         self.composed: Sequence[Recipe] | None = None
@@ -502,8 +504,6 @@ class Interpreter:
             focus = focus.place_in(module)
         elif focus is not None and type(focus) is not ast.Constant:
             sources = self.sources(focus, value, frame)
-            if type(value) is Choice and value.is_selection:
-                value.texts = self._texts_by_key(focus, value, frame)
         if module.written:
             place, frame = told_at(None if isinstance(node, Origin) else node, frame)
             focus = None
@@ -588,16 +588,6 @@ class Interpreter:
         said = value.said if type(value) is Option else None
         return found if said is None or said in found else (*found, said)
 
-    def _texts_by_key(self, node: Any, choice: Choice, frame: Frame) -> dict[Object, tuple[TextPlace, ...]]:
-        """Return the texts that an expression has its value from for each key of a table that may be meant."""
-        found: dict[Object, tuple[TextPlace, ...]] = {}
-        by = choice.picked_by(*choice.options)
-        for each in by.values if by is not None else ():
-            with self.knowing(self.path.facts.copy()):
-                self.learn("is", by.key, each)  # type: ignore[union-attr]  # there are values
-                found[each] = self.sources(node, self.settle(choice), frame)
-        return found
-
     def forgetting(self, value: Object) -> None:
         """Notice a value that is about to be forgotten (see forget_reachable): for interpreters that watch it."""
 
@@ -615,6 +605,9 @@ class Interpreter:
 
     def word_not_given(self, number: int) -> Object:
         """Return a word of the command line that a program asks for, where nobody gives any."""
+        for name, value in self.chosen:
+            if name == number:
+                return value
         if number not in self.words:
             self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
         return self.words[number]

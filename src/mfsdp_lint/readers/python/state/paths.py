@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.values import Scalar
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.markers import HANDED
 from mfsdp_lint.readers.python.values.objects import DictObject, Function, Module, Object
@@ -159,6 +160,10 @@ class Launches:
 
 ANY = "*"
 """Any exception (see Dependencies.raises)."""
+
+
+Chosen = tuple[tuple[str | int, Scalar], ...]
+"""Options by their texts, and words by their numbers, that a program is given on trial, with their values."""
 
 
 @dataclass(slots=True, eq=False)

@@ -250,8 +250,13 @@ class PickedBy(NamedTuple):
     @property
     def words(self) -> str:
         """The condition under which it is that option."""
-        said = [repr(each) for each in self.values]
-        return f"{self.text} == {said[0]}" if len(said) == 1 else f"{self.text} in ({', '.join(said)})"
+        return condition(self.text, self.values)
+
+
+def condition(text: str, values: Sequence[object]) -> str:
+    """Return the condition that an expression has one of these values."""
+    said = [repr(each) for each in values]
+    return f"{text} == {said[0]}" if len(said) == 1 else f"{text} in ({', '.join(said)})"
 
 
 class Choice:
@@ -260,11 +265,10 @@ class Choice:
     Where it is the part of a selection (`preset["offload"]`), `of` is that selection and the part's value in each of
     its options; MISSING where reading fails. A selection is one option for as long as its owner is: a decision about
     one of its parts holds for the others. Of an entry of a table, `by` is the key that is not known, its text, and the
-    keys of each option; `texts`, of one that was written somewhere, are the texts that it has its value from there for
-    each key, as those of a Write.
+    keys of each option.
     """
 
-    __slots__ = ("by", "is_selection", "of", "options", "texts")
+    __slots__ = ("by", "is_selection", "of", "options")
 
     def __init__(
         self,
@@ -277,7 +281,6 @@ class Choice:
         self.of = of
         self.is_selection = is_selection or of is not None
         self.by = by
-        self.texts: Mapping[Object, tuple[Place, ...]] = {}
 
     def picked_by(self, *options: Object) -> PickedBy | None:
         """Return the key by which it is one of these of its options; None where that is not known."""
