@@ -33,9 +33,11 @@ def keys_of(interp: Interpreter, root: Object, arguments: Sequence[Unknown]) -> 
     """
     for by in _rows_of(interp, root):
         given = _given(interp, by.key, arguments)
+        if given is None:
+            continue
         values = tuple([each for each in by.values if isinstance(each, Scalar) and _takes(by.key, given, each)])
         # (Whoever calls a function may give it a key of any kind.)
-        if given is not None and values and (len(values) == len(by.values) or not given.is_argument):
+        if values and (len(values) == len(by.values) or not given.is_argument):
             yield given, Keys(by.text, values)
 
 
@@ -59,9 +61,9 @@ def _given(interp: Interpreter, key: Unknown, arguments: Sequence[Unknown]) -> G
     return next((GivenAs(number, False) for number, word in interp.words.items() if word is key), None)
 
 
-def _takes(key: Unknown, given: GivenAs | None, value: Scalar) -> bool:
+def _takes(key: Unknown, given: GivenAs, value: Scalar) -> bool:
     """Tell whether a key may be given a value: an argument anything, a word of the command line a text."""
-    if type(key) is Option:
-        kind, choices = key.fields.get(ACCEPTS, (str, ()))
+    if type(key) is Option and not given.is_argument:
+        kind, choices = key.fields[ACCEPTS]
         return type(value) is kind and (choices is None or value in choices)
-    return type(value) is str or (given is not None and given.is_argument)
+    return given.is_argument or type(value) is str

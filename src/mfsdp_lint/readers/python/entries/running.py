@@ -223,8 +223,8 @@ def path_yields(
             continue
         configures = is_container(interp, value) or may_be_one(interp, value)
         partial = not is_container(interp, value) and not is_taken_for_one(interp, value)
-        names_here, front_end = _names_of(value, names), _front_end(interp, value)
         variant = variant_of(interp, value, spans)
+        names_here, front_end = _names_of(value, names), _front_end(interp, value)
         yield Yield((RESULT, *way), value, variant, configures, partial, names_here, front_end=front_end)
 
 

@@ -253,9 +253,9 @@ def selected(interp: Interpreter, holder: Object | range, key: Object, items: It
     """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
     options = list(items)
     # (Of the constants and tuples of a table each may be meant; of a sequence of numbers hardly one is looked at.)
-    is_table = type(holder) is DictObject and options and FACTORY not in holder.writes
-    is_table = is_table and all(isinstance(each, (*CONSTANTS, tuple)) for each in options)
-    found = _one_of(interp, options) if is_table else any_of(interp, options)
+    is_plain = bool(options) and all(isinstance(each, (*CONSTANTS, tuple)) for each in options)
+    has_all = type(holder) is DictObject and FACTORY not in holder.writes
+    found = _one_of(interp, options) if is_plain and has_all else any_of(interp, options)
     if type(found) is not Choice:
         blame(found, obstacle_of(holder))
         return found

@@ -35,7 +35,6 @@ from mfsdp_lint.readers.python.values.markers import (
     AMONG,
     EQUAL,
     MAY_HAVE_CHANGED,
-    NOT_OF,
     QUESTION,
     WHOLE,
 )
@@ -101,12 +100,7 @@ def compare(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, nod
     subject, other = (right, left) if kind in _EQUALITY and isinstance(right, Unknown) else (left, right)
     if isinstance(subject, Unknown) and _is_ruled_out(interp, kind, subject, other, frame):
         return opposite
-    found = _question(interp, op, left, right, opposite, node)
-    if kind in MEMBERSHIP and isinstance(left, Unknown) and not isinstance(right, Unknown):
-        among = _texts(interp, right, frame)
-        if among is not None and isinstance(found, Unknown):
-            found.fields.get(NOT_OF, found).fields[AMONG] = among
-    return found
+    return _question(interp, op, left, right, opposite, frame)
 
 
 def _about_one_part(
@@ -136,7 +130,7 @@ def _is_ruled_out(interp: Interpreter, kind: type[ast.cmpop], subject: Unknown, 
     """Tell whether what was decided on the path says that a value is not this text, or none of these."""
     if not interp.path.facts.fields or not subject.fields or kind in _IDENTITY or kind in ORDER:
         return False
-    asked = _texts(interp, other, frame) if kind in MEMBERSHIP else _texts(interp, (other,), frame)
+    asked = _texts(interp, other if kind in MEMBERSHIP else (other,), frame)
     left = list(asked or ())
     for key, question in subject.fields.items() if left else ():
         if isinstance(key, tuple) and key[:2] in ((QUESTION, "Eq"), (QUESTION, "In")) and isinstance(question, Unknown):
@@ -183,9 +177,10 @@ def _answer(interp: Interpreter, kind: type[ast.cmpop], left: Object, right: Obj
     return answer
 
 
-def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
+def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, opposite: bool, frame: Frame) -> Object:
     """Return the unknown answer; the same question about the same unknown value has the same answer."""
-    if isinstance(right, Unknown) and not isinstance(left, Unknown):
+    turned = isinstance(right, Unknown) and not isinstance(left, Unknown)
+    if turned:
         left, right = right, left
     if not isinstance(left, Unknown):
         return Choice((True, False), is_selection=True)
@@ -202,6 +197,8 @@ def _question(interp: Interpreter, op: ast.cmpop, left: Object, right: Object, o
             right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
         ):
             found.fields[EQUAL] = (left, right)
+        elif kind == "In" and not turned and (among := _texts(interp, right, frame)) is not None:
+            found.fields[AMONG] = among
         found.fields[ABOUT] = right  # kept, so that its number stays its own
         left.fields[key] = found
     if not opposite:

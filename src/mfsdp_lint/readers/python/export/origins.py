@@ -190,7 +190,7 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
             _calls(spans, write),
             write.value.text if spans.interp.tracing and _is_unknown(write.value) else "",
             _option(write.value),
-            tuple(source_of(spans, place) for place in write.sources),
+            tuple(_source(spans, place) for place in write.sources),
         )
     if isinstance(write.node, Origin):
         value = plain_value(spans.interp, write.value) if spans.interp.tracing else UNKNOWN
@@ -214,7 +214,7 @@ def obstacle(spans: Spans, place: Place, written: Origin | None) -> Obstacle | N
     return Obstacle(text, spans.of(module, node))
 
 
-def source_of(spans: Spans, place: Place) -> Source:
+def _source(spans: Spans, place: Place) -> Source:
     module, node, function = place
     return Source(node.point if isinstance(node, Origin) else spans.of(module, node), function)
 

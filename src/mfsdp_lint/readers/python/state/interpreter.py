@@ -353,12 +353,12 @@ class Interpreter:
         return programs.reach(module.path)
 
     @contextmanager
-    def knowing(self, facts: Facts) -> Iterator[Facts]:
+    def knowing(self, facts: Facts) -> Iterator[None]:
         """Back to what was decided on a path that has ended, for a question about what it yielded."""
         path = self.path
         now, path.facts = path.facts, facts
         try:
-            yield facts
+            yield
         finally:
             path.facts = now
 
