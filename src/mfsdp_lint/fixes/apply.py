@@ -13,7 +13,7 @@ from mfsdp_lint.core.values import spell
 from mfsdp_lint.fixes.judged import Evaluate, FixRequest, Judged, Widen
 from mfsdp_lint.fixes.plan import Plan, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
-from mfsdp_lint.fixes.users import without_other_users
+from mfsdp_lint.fixes.users import with_other_users
 from mfsdp_lint.inputs.dependents import TooMany
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -58,9 +58,9 @@ def prove_once(
 
     try:
         plans = _plans(before, before.requests, current, is_linted, known)
+        proof = prove(plans, before, evaluate, current, changed)
     except TooMany:
         return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
-    proof = prove(plans, before, evaluate, current, changed)
     unproved = proof.unproved
     while widen and proof.proved:
         wider = widen(before, changed, proof.texts.keys())
@@ -88,7 +88,7 @@ def _plans(
     plans = plan(requests, before.recipes, texts, is_linted, others)
     before.afford({edit.span.path for each in plans for edits in each.candidates for edit in edits})
     if before.search is not None:
-        plans = without_other_users(plans, before, texts, before.search)
+        plans = with_other_users(plans, before, texts, before.search)
     for number, each in enumerate(plans):
         edits = known.get(each.request.key)
         if edits in each.candidates:

@@ -279,18 +279,29 @@ STRATEGIES: tuple[Strategy, ...] = (
 """For each manner, the placements to try for every setting, in this order."""
 
 
+def _nobody(edits: Sequence[Edit]) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The ways in which a finding could be fixed, each a set of edits; none where there is no place to write.
 
-    `manners` say which of the candidates each of the `STRATEGIES` comes to. `held_back` says who else uses the text,
-    where that takes the best candidate out, or all of them.
+    `manners` say which of the candidates each of the `STRATEGIES` comes to. `user_of` says who else uses the text that
+    some edits change, "" for nobody: it is asked of a candidate when that is tried, since the answer is dear.
+    `held_back` says why the best candidate is not, where somebody uses its text.
     """
 
     request: FixRequest
     candidates: tuple[tuple[Edit, ...], ...]
     manners: Mapping[int, int] = field(default_factory=dict)
+    user_of: Callable[[Sequence[Edit]], str] = field(default=_nobody, compare=False)
     held_back: str = ""
+
+    def free(self, start: int = 0) -> int | None:
+        """Return the first candidate from `start` on whose text nobody else uses. Raises what `user_of` does."""
+        places = range(start, len(self.candidates))
+        return next((each for each in places if not self.user_of(self.candidates[each])), None)
 
 
 def plan(

@@ -398,7 +398,7 @@ def prove(
 
     `texts` gives the texts before it, in which those of `changed` differ from what they are on disk.
     """
-    if not any(each.candidates for each in plans):
+    if all(each.free() is None for each in plans):
         return Proof((), tuple(Unproved(each.request, each.held_back or NO_PLACE) for each in plans), {}, before)
     return _Search(plans, before, evaluate, texts, changed).run()
 
@@ -414,8 +414,9 @@ class _Search:
         self._texts = texts
         self._left = 12 + 2 * math.ceil(math.log2(len(plans) + 1))
         self._more = _LAST_RESORT
-        self._choice = dict.fromkeys((index for index, each in enumerate(plans) if each.candidates), 0)
-        self._reasons = {index: each.held_back or NO_PLACE for index, each in enumerate(plans) if not each.candidates}
+        free = {index: each.free() for index, each in enumerate(plans)}
+        self._choice = {index: choice for index, choice in free.items() if choice is not None}
+        self._reasons = {index: plans[index].held_back or NO_PLACE for index in free.keys() - self._choice.keys()}
         self._refused: dict[int, int] = {}
         self._hopeless: set[int] = set(self._reasons)
         self._overlapping: set[int] = set()
@@ -464,8 +465,8 @@ class _Search:
     def _next(self, index: int, trial: Trial) -> bool:
         """Tell whether a blamed fix has another plan to try now; else it waits, or is given up if it failed alone."""
         self._refuse(index, trial, trial.blame[index])
-        following = trial.used[index] + 1
-        if following < len(self._plans[index].candidates):
+        following = self._plans[index].free(trial.used[index] + 1)
+        if following is not None:
             self._choice[index] = following
             return True
         if index in trial.own_fault:
@@ -505,12 +506,21 @@ class _Search:
         What one of them is blamed for may be the manner of another.
         """
         for manner in range(len(STRATEGIES)):
-            if self._hold({index: self._plans[index].manners.get(manner, 0) for index in indices}):
+            if self._hold({index: self._in_manner(index, manner) for index in indices}):
                 return
         for index in indices:
-            for choice in range(len(self._plans[index].candidates)):
-                if self._hold({index: choice}):
-                    break
+            choice = self._plans[index].free()
+            while choice is not None and not self._hold({index: choice}):
+                choice = self._plans[index].free(choice + 1)
+
+    def _in_manner(self, index: int, manner: int) -> int:
+        """Return the candidate of a fix that a manner comes to, or the best one."""
+        plan = self._plans[index]
+        choice = plan.manners.get(manner)
+        if choice is None or plan.free(choice) != choice:
+            choice = plan.free()
+        assert choice is not None  # one without any is hopeless
+        return choice
 
     def _hold(self, choice: Mapping[int, int]) -> bool:
         """Tell whether fixes, each in the given choice of plan, hold with the fixes that hold already."""
@@ -566,11 +576,13 @@ class _Search:
 
     def _fitting(self, index: int, edits: tuple[Edit, ...]) -> tuple[int, tuple[Edit, ...]] | None:
         """Find a fix's first plan, from its current one on, whose edits do not overlap those of the others."""
-        for choice in range(self._choice[index], len(self._plans[index].candidates)):
-            candidate = self._plans[index].candidates[choice]
+        plan = self._plans[index]
+        choice = plan.free(self._choice[index])
+        while choice is not None:
             try:
-                merge((*edits, *candidate))
+                merge((*edits, *plan.candidates[choice]))
             except OverlapError:
-                continue
-            return choice, candidate
+                choice = plan.free(choice + 1)
+            else:
+                return choice, plan.candidates[choice]
         return None

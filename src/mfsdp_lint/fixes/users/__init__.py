@@ -1,6 +1,6 @@
 """Other users of an edited text, in whatever language: a fix is held back where one may not stay as it is.
 
-The proof compares every recipe that is read. What it cannot see is asked here, before anything is tried: code that is
+The proof compares every recipe that is read. What it cannot see is asked here, before an edit is tried: code that is
 no recipe and takes the same constant, default, function, variable or file. Every mention of its name is part of a
 recipe that the proof compares, or cannot reach the edited text, or holds the edit back; then a plan that edits the
 recipe or the launcher at fault itself is tried.
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from mfsdp_lint.core.finding import HELD_BACK, Edit
 from mfsdp_lint.core.lines import Lines
@@ -33,23 +34,18 @@ _LINES = (
 """The text behind the name of a file of which a page shows some lines: in Sphinx, AsciiDoc and MkDocs."""
 
 
-def without_other_users(plans: Sequence[Plan], before: Judged, texts: Texts, search: Search) -> list[Plan]:
-    """Leave out the candidates whose text somebody else may use; a plan that has none left says who that is.
+def with_other_users(plans: Sequence[Plan], before: Judged, texts: Texts, search: Search) -> list[Plan]:
+    """Let the plans know who else may use a text that they change.
 
-    Raises what `search` does.
+    Raises what `search` does, and so does each `user_of`.
     """
     users = EditUsers(before, texts, search)
-    return [_allowed(each, users) for each in plans]
+    return [_with_users(each, partial(users.of, each.request)) for each in plans]
 
 
-def _allowed(plan: Plan, users: EditUsers) -> Plan:
-    held = [users.of(plan.request, candidate) for candidate in plan.candidates]
-    if not any(held):
-        return plan
-    kept = [index for index, user in enumerate(held) if not user]
-    manners = {manner: kept.index(index) for manner, index in plan.manners.items() if index in kept}
-    reason = f"{HELD_BACK}{held[0]}" if held[0] or not kept else ""
-    return replace(plan, candidates=tuple(plan.candidates[index] for index in kept), manners=manners, held_back=reason)
+def _with_users(plan: Plan, user_of: Callable[[Sequence[Edit]], str]) -> Plan:
+    user = user_of(plan.candidates[0]) if plan.candidates else ""
+    return replace(plan, user_of=user_of, held_back=f"{HELD_BACK}{user}" if user else "")
 
 
 def _other_repository(path: str, request: FixRequest) -> str:

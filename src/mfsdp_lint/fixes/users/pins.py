@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.fixes.users.takers import OF_TOOLS
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python, kind_of
 
@@ -41,7 +43,7 @@ _COMPARING_FOLDERS = lazy_pattern(
 )
 """A line that compares all files of folders, or a folder with what is committed."""
 _FORMAT = "checkpoint.ckpt_format"
-_READS = lazy_pattern(r"(?i)\b(?:\w*load\w*|read\w*|open|grep|jq|metadata)\b")
+_READS = lazy_pattern(r"(?i)load|\bread|\b(?:open|grep|jq|metadata)\b")
 _NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
 _DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
@@ -148,7 +150,7 @@ def _reader_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> 
         place, said = str(folder.value).rstrip("/"), str(old.value)
         own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
         texts = users.search(path, (said,)).items() if "/" in place else ()
-        saying = [each for each, text in texts if each not in own and _is_reader(uncommented(text), said)]
+        saying = [each for each, text in texts if each not in own and _is_reader(text, said)]
         naming = users.search(path, (os.path.basename(place),)) if saying else {}
         for other, text in naming.items():
             if other in own or place not in uncommented(text):
@@ -159,8 +161,10 @@ def _reader_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> 
     return ""
 
 
+@lru_cache(maxsize=MOST_FILES)
 def _is_reader(text: str, name: str) -> bool:
     """Tell whether a text is of a program that reads checkpoints of a format; what names the setting is another run."""
+    text = uncommented(text)
     return name in text and _READS.search(text) is not None and not _NAMED_FORMAT.search(text)
 
 

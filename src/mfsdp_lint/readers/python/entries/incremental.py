@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 
+from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Kind, Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.imports import closure
@@ -275,9 +276,10 @@ def _changed(old: str, new: str) -> tuple[tuple[_Function, _Function], ...] | No
         return None
     found: list[tuple[_Function, _Function]] = []
     for was, now in zip(before.functions, after.functions, strict=True):
-        if was.lineno == now.lineno and before.text(was) == after.text(now):
+        old_text, new_text = before.text(was), after.text(now)
+        if was.lineno == now.lineno and old_text == new_text:
             continue
-        if before.text(was) != after.text(now) and _without_settings(was) != _without_settings(now):
+        if old_text != new_text and _without_settings(old_text) != _without_settings(new_text):
             return None
         found.append((was, now))
     return tuple(found)
@@ -293,15 +295,15 @@ class _Outline:
     """A module's functions, at its top level and in the classes there, and the code around them, with its places."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
+        self._lines = split_lines(text)
         self.functions: list[_Function] = []
         self.around: list[tuple[object, ...]] = []
         for node in ast.parse(text).body:
             self._add(node)
 
-    def text(self, node: ast.stmt) -> list[str]:
+    def text(self, node: ast.stmt) -> str:
         """Return the lines of a statement."""
-        return self._lines[node.lineno - 1 : node.end_lineno]
+        return "".join(self._lines[node.lineno - 1 : node.end_lineno])
 
     def _add(self, node: ast.stmt) -> None:
         match node:
@@ -337,10 +339,11 @@ def _placed(node: ast.AST) -> str:
 
 
 @lru_cache(maxsize=64)
-def _without_settings(function: _Function) -> str:
-    """Dump a function without the settings in it that call nothing: attributes and entries that are assigned, and named
-    arguments; and without the numbers that local names are bound to."""
-    return ast.dump(_WithoutSettings().visit(copy.deepcopy(function)))
+def _without_settings(function: str) -> str:
+    """Dump the text of a function without the settings in it that call nothing: attributes and entries that are
+    assigned, and named arguments; and without the numbers that local names are bound to."""
+    is_indented = function[:1].isspace()
+    return ast.dump(_WithoutSettings().visit(ast.parse(f"if True:\n{function}" if is_indented else function)))
 
 
 def _without_defaults(parameters: ast.arguments) -> ast.arguments:
