@@ -256,3 +256,123 @@ def test_the_format_stays_in_which_a_program_reads_the_checkpoints(
 ) -> None:
     files = {"train.sh": RUN, "export.py": export, "nightly.sh": nightly}
     assert (fixed(files, "train.sh") == {"train.sh": RUN.replace("torch_dist", "fsdp_dtensor")}) is is_fixed
+
+
+CONTRACT = """import ast
+
+import yaml
+
+HUB = yaml.safe_load(open("hub.yaml").read())
+
+
+def test_formats():
+    for path in HUB["models"]:
+        for node in ast.walk(ast.parse(open(path).read())):
+            if isinstance(node, ast.Assign) and node.targets[0].attr == "{}":
+                assert node.value.value == HUB["reader"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "listed", "is_fixed"),
+    [("ckpt_format", "train.py", False), ("seq_length", "train.py", True), ("ckpt_format", "other.py", True)],
+    ids=["asked for", "another setting", "another file"],
+)
+def test_a_setting_stays_that_a_program_looks_for_in_the_text_of_a_recipe(
+    fixed: Fixed, word: str, listed: str, is_fixed: bool
+) -> None:
+    hub = f"reader: torch_dist\nmodels:\n- {listed}\n"
+    files = {"train.py": RECIPE, "hub.yaml": hub, "test_hub.py": CONTRACT.format(word)}
+    assert fixed(files, ".").keys() == ({"train.py"} if is_fixed else set())
+
+
+PAGE = "# Train\n\n```python train.py\n{}```\n"
+READS_PAGES = (
+    'import re\n\nFENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)\nTEXT = open("docs/train.md").read()\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("quoted", "test", "is_fixed"),
+    [
+        (RECIPE.partition("\n\n\n")[2], READS_PAGES, False),
+        (RECIPE.partition("\n\n\n")[2], "", True),
+        ("def other():\n    pass\n", READS_PAGES, True),
+    ],
+    ids=["compared", "only shown", "something else"],
+)
+def test_lines_that_a_page_quotes_stay_where_a_program_reads_the_code_on_pages(
+    fixed: Fixed, quoted: str, test: str, is_fixed: bool
+) -> None:
+    files = {"train.py": RECIPE, "docs/train.md": PAGE.format(quoted), "test_docs.py": test}
+    assert fixed(files, ".").keys() == ({"train.py"} if is_fixed else set())
+
+
+STAGE = """from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from paths import RUN
+
+
+def {0}():
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.save = cfg.checkpoint.load = {1}
+    cfg.checkpoint.ckpt_format = "torch_dist"
+{2}    return cfg
+"""
+FSDP = "    cfg.ddp.use_megatron_fsdp = True\n    cfg.ddp.average_in_collective = False\n"
+PATHS = "import os\n\nRUN = os.path.join(os.environ.get('RUNS', '/r'), 'llama')\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_fixed"),
+    [("RUN", "RUN", False), ("'/runs/a'", "'/runs/a'", False), ("'/runs/a'", "'/runs/b'", True), ("RUN", "'/b'", True)],
+)
+def test_the_format_stays_in_which_an_earlier_stage_saves_what_a_run_loads(
+    fixed: Fixed, first: str, second: str, is_fixed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "paths.py": PATHS,
+        "first.py": STAGE.format("first", first, ""),
+        "second.py": STAGE.format("second", second, FSDP),
+    }
+    assert fixed(files, ".").keys() == ({"second.py"} if is_fixed else set())
+    main(["--no-cache", "--target-bridge", "0.3.1", "."])
+    reason = "the fix is held back: first.py saves checkpoints in the same folder, as torch_dist"
+    assert (reason in capsys.readouterr().out) is not is_fixed
+
+
+SHARED = """from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.config import CheckpointConfig
+
+STORAGE = CheckpointConfig(save="/c", ckpt_format="torch_dist")
+
+
+def large():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.average_in_collective = False
+    cfg.checkpoint = {}
+    return cfg
+
+
+def small():
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint = {}
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "is_fixed"),
+    [
+        ("STORAGE", "STORAGE", False),
+        ("STORAGE", "replace(STORAGE, save='/d')", False),
+        ("replace(STORAGE)", "STORAGE", True),
+        ("STORAGE", "CheckpointConfig(save='/d')", True),
+    ],
+    ids=["both", "a copy in the other", "a copy here", "one alone"],
+)
+def test_an_object_that_another_recipe_has_as_well_is_not_written_to(
+    fixed: Fixed, large: str, small: str, is_fixed: bool
+) -> None:
+    files = {"train.py": f"from dataclasses import replace\n{SHARED.format(large, small)}"}
+    assert fixed(files, ".").keys() == ({"train.py"} if is_fixed else set())

@@ -151,6 +151,16 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         },
         [],
     ),
+    "a template of a script, with branches behind each other within a command": (
+        {
+            "job.sh.j2": (
+                f"#!/bin/bash\n{RUN} \\\n{{% if x %}}\n  --seed 1 \\\n{{% endif %}}\n"
+                f"{{% if y == 'a' %}}\n  --wandb-project w \\\n{{% elif y %}}\n  --num-layers 2 \\\n{{% endif %}}\n"
+                f"  {BAD}\n"
+            )
+        },
+        [f"job.sh.j2:11 {FORMAT}"],
+    ),
     "a file that an image has of the tree": (
         {
             "docker/train.sh": f"{RUN} {GOOD}\n",

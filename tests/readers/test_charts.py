@@ -264,6 +264,33 @@ def test_charts(
 
 
 @pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        (
+            {"deploy.sh": "helm install x . -f big.yaml\n", "big.yaml": f'env: {{{NAME}: "1"}}\n'},
+            [f"big.yaml:1 {CONNECTIONS}"],
+        ),
+        (
+            {
+                "templates/args.tpl": '{{ define "format" }}torch_dist{{ end }}',
+                "templates/job.yaml": JOB.replace("{{ .Values.format }}", '{{ include "format" . }}'),
+            },
+            [f"templates/args.tpl:1 {FORMAT}"],
+        ),
+    ],
+    ids=["a file of values", "a template that others include"],
+)
+def test_a_chart_may_lie_at_the_top(
+    files: Files, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        told({**{path.removeprefix("chart/"): text for path, text in CHART.items()}, **files}, tmp_path, capsys)
+        == wanted
+    )
+
+
+@pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
         (".Values.args", ".Capabilities.args", "this launch depends on `{{- range .Capabilities.args }}`"),

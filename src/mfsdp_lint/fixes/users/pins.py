@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,9 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
-from mfsdp_lint.fixes.users.takers import OF_TOOLS
+from mfsdp_lint.fixes.users.checkpoints import other_user_of_checkpoints
+from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.readers.registry import is_python, kind_of
 
@@ -42,9 +41,6 @@ _COMPARING_FOLDERS = lazy_pattern(
     r"^.*?\b(?P<git>git )?diff\b(?=[^\n]* (?:-\w*r\w*|--recursive|--exit-code)\b)(?P<said>.*)", re.MULTILINE
 )
 """A line that compares all files of folders, or a folder with what is committed."""
-_FORMAT = "checkpoint.ckpt_format"
-_READS = lazy_pattern(r"(?i)load|\bread|\b(?:open|grep|jq|metadata)\b")
-_NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
 _DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
@@ -69,7 +65,11 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
         if any(lines[0] <= last and first <= lines[-1] for lines, _ in _patched(said, path, text)):
             return f"{other} is a patch of these lines of {name}"
     if found := (
-        _keeper(users, path) or _without_feature(users, request) or _reader_of_checkpoints(users, request, path)
+        _keeper(users, path)
+        or _without_feature(users, request)
+        or other_user_of_checkpoints(users, request, path)
+        or _quoter(users, edit)
+        or _reader_of_text(users, request, path, settings)
     ):
         return found
     for each in dict.fromkeys((path, *(need.recipe.path for need in request.needs))):
@@ -139,35 +139,6 @@ def _without_feature(users: EditUsers, request: FixRequest) -> str:
     return ""
 
 
-def _reader_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> str:
-    """Return a program that reads the checkpoints of the run in the format that they would no longer have: it says the
-    format, and whoever starts it says the folder.
-    """
-    for need in request.needs:
-        old, folder = map(need.variant.value, (_FORMAT, "checkpoint.save"))
-        if _FORMAT not in need.set or not isinstance(old, Known) or not isinstance(folder, Known):
-            continue
-        place, said = str(folder.value).rstrip("/"), str(old.value)
-        own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
-        texts = users.search(path, (said,)).items() if "/" in place else ()
-        saying = [each for each, text in texts if each not in own and _is_reader(text, said)]
-        naming = users.search(path, (os.path.basename(place),)) if saying else {}
-        for other, text in naming.items():
-            if other in own or place not in uncommented(text):
-                continue
-            for reader in saying:
-                if reader == other or os.path.basename(reader) in text:
-                    return f"{reader} reads the checkpoints in {place} as {said}"
-    return ""
-
-
-@lru_cache(maxsize=MOST_FILES)
-def _is_reader(text: str, name: str) -> bool:
-    """Tell whether a text is of a program that reads checkpoints of a format; what names the setting is another run."""
-    text = uncommented(text)
-    return name in text and _READS.search(text) is not None and not _NAMED_FORMAT.search(text)
-
-
 def _patched(patch: str, path: str, text: str) -> Iterator[tuple[range, frozenset[int]]]:
     """Yield the lines of a file that a patch expects as they are, where it can be applied, and which it takes out."""
     files = list(_FILE.finditer(patch))
@@ -209,6 +180,44 @@ def _is_folder_compared(users: EditUsers, text: str, folder: str, name: str) -> 
         if is_meant and (found["git"] or len(copies) < len(words)):
             return True
     return False
+
+
+_PAGES = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".qmd")
+_READS_PAGES = lazy_pattern(r"```|code-block|\[source")
+_READS_TEXTS = lazy_pattern(r"\bread_text\(|\.read(?:lines)?\(|\bopen\(|\bgetsource\(")
+_WORD = lazy_pattern(r"[A-Za-z_]\w{4,}")
+
+
+def _quoter(users: EditUsers, edit: Edit) -> str:
+    """Return a page that quotes the lines of an edit, where a program reads the code on pages: it compares them."""
+    lines = users.texts(edit.span.path).split("\n")
+    last = edit.span.line - 1 + (edit.span.column > 1)  # an insertion at a line's begin comes between two lines
+    quoted = "\n".join(lines[max(0, edit.span.line - 2) : last + 1])
+    word = max(_WORD.findall(quoted), key=len, default="")
+    pages = users.search(edit.span.path, (word,), quoting=True).items() if word else ()
+    for page, said in pages:
+        if page.endswith(_PAGES) and quoted in said:
+            for other, text in users.search(edit.span.path, ()).items():
+                if is_python(other) and _READS_PAGES.search(text) and _READS_TEXTS.search(text):
+                    return f"{page} quotes these lines, and {other} reads the code on pages"
+    return ""
+
+
+def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
+    """Return a program that looks for a setting in the text of a recipe that it names, or that a list for it names."""
+    wanted = {each: str(value) for need in request.needs for each, value in need.set.items() if each in settings}
+    own = {path, *(need.recipe.path for need in request.needs)}
+    name = os.path.basename(path)
+    lists_of_files = [os.path.basename(each) for each in users.search(path, (name,)) if not is_python(each)]
+    for setting, new in wanted.items():
+        word = setting.rpartition(".")[2]
+        for other, text in users.search(path, (word,)).items():
+            if other in own or not is_python(other) or new in text or not _READS_TEXTS.search(text):
+                continue
+            is_asked = re.search(rf"[\"'][^\"'\n]*\b{word}\b", text) is not None
+            if is_asked and (any(each in text for each in (name, *lists_of_files)) or lists(other, text, path)):
+                return f"{other} looks for {word} in the text of {name}"
+    return ""
 
 
 def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:

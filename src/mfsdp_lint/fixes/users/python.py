@@ -20,6 +20,7 @@ from mfsdp_lint.fixes.judged import FixRequest, Need, anchors_of
 from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.fixes.users.derived import DIGESTS
 from mfsdp_lint.fixes.users.fixtures import switched, test_without
+from mfsdp_lint.fixes.users.objects import sharer_of
 from mfsdp_lint.fixes.users.takers import is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
@@ -68,7 +69,10 @@ def user_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     at_fault = {need.recipe.name for need in request.needs if need.recipe.path == path}
     if at_fault.intersection(place.around) or (not place.around and at_fault and not place.names):
         # The proof compares whoever else is read, so that only a user that is not read remains.
-        unread = (user for name in place.around[:1] for user in _unread(users, request, path, module, name))
+        name = place.around[0] if place.around else ""
+        if name and (found := sharer_of(users, path, tree, name, settings, at_fault)):
+            return found
+        unread = _unread(users, request, path, module, name) if name else iter(())
         switches = {each.rpartition(".")[2] for need in request.needs for each in need.anchors}
         return (
             next(unread, "")

@@ -147,7 +147,7 @@ def with_branches(text: Text) -> Text:
     if not _CONTROL.search(whole):
         return text
     found: list[Piece] = []
-    at, inside = 0, 0
+    at, inside, was_inside = 0, 0, False
     waiting: list[str] = []
     for control in _CONTROL.finditer(whole):
         kind = control["jinja"] or control["go"]
@@ -160,11 +160,13 @@ def with_branches(text: Text) -> Text:
                 again = any(flag in outside for flag in re.findall(r"--[\w-]+", whole[at : control.start()]))
                 words = replace(place, text=HOLE, option="" if again else "$1").splitting()
                 found += [words, replace(place, text=" \\\n")]
-                at = control.end()
+                at, was_inside = control.end(), True
             continue
+        before = whole[at : control.start()]
+        is_within = before.endswith("\\\n") or (was_inside and not before)
         found += sliced(text, at, control.start())
-        at = control.end()
-        if opens and whole[: control.start()].endswith("\\\n"):
+        at, was_inside = control.end(), False
+        if opens and is_within:
             inside = 1
             continue
         said = ":"

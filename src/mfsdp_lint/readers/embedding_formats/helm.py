@@ -79,7 +79,7 @@ def scripts_installed(chart: str, installed: ChartValues, sources: Sources, rele
     """Return the scripts of all templates of a chart as it is installed."""
     scripts: list[Held] = []
     unfollowed: list[Unfollowed] = []
-    for folder in (each.removesuffix("/Chart.yaml") for each in _files_below(chart) if each.endswith("/Chart.yaml")):
+    for folder in (posixpath.dirname(each) for each in _files_below(chart) if posixpath.basename(each) == "Chart.yaml"):
         whole = Chart(folder, sources, installed)
         for path in _files_below(posixpath.join(folder, _TEMPLATES)):
             text = sources.text_or_none(path)
@@ -121,7 +121,8 @@ def _from_above(chart: str, sources: Sources) -> list[str]:
 
 
 def _files_below(folder: str) -> list[str]:
-    return sorted(posixpath.join(at, name).replace("\\", "/") for at, _, names in disk.walk(folder) for name in names)
+    below = (posixpath.join(at, name) for at, _, names in disk.walk(folder or ".") for name in names)
+    return sorted(posixpath.normpath(each.replace("\\", "/")) for each in below)
 
 
 class Chart:
@@ -137,7 +138,7 @@ class Chart:
         self.is_installed: bool = above is None or (above.is_installed and above.takes(self))
         self.templates = Templates(file=self._file)
         for path in _files_below(top):  # a template that any of them defines is there in all
-            if f"/{_TEMPLATES}/" in path:
+            if f"/{_TEMPLATES}/" in f"/{path}":
                 self.define(path, sources.text_or_none(path) or "")
 
     def define(self, path: str, text: str) -> None:
@@ -195,7 +196,7 @@ class Chart:
 
     def _file(self, name: str) -> Text | None:
         path = posixpath.normpath(posixpath.join(self.folder, name))
-        within = path.startswith(f"{posixpath.normpath(self.folder)}/")  # as Helm has it
+        within = not posixpath.normpath(name).startswith(("..", "/"))  # as Helm has it
         text = self.sources.text_or_none(path) if within and self.sources.exists(path) else None
         return None if text is None else of_file(path, text)
 

@@ -1,0 +1,92 @@
+"""Who reads the checkpoints of a run, or keeps its own in their folder, and knows one format: the one before a fix."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.patterns import lazy_pattern
+from mfsdp_lint.core.recipe import Span, Variant
+from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.fixes.judged import FixRequest, Need
+from mfsdp_lint.inputs.dependents import MOST_FILES
+from mfsdp_lint.inputs.mentions import uncommented
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.users import EditUsers
+
+_FORMAT = "checkpoint.ckpt_format"
+_SAVE, _LOAD = "checkpoint.save", "checkpoint.load"
+_READS = lazy_pattern(r"(?i)load|\bread|\b(?:open|grep|jq|metadata)\b")
+_NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
+
+
+def other_user_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> str:
+    """Return who has the checkpoints of the run in the format that they would no longer have; "" for nobody."""
+    for need in request.needs:
+        if _FORMAT in need.set and (found := _other_run(users, request, need) or _reader(users, need, path)):
+            return found
+    return ""
+
+
+def _other_run(users: EditUsers, request: FixRequest, need: Need) -> str:
+    """Return a recipe that writes another format than the new one where this run loads from, or loads what it saves."""
+    at_fault = {(each.recipe.path, each.recipe.name) for each in request.needs}
+    for ours, theirs in ((_LOAD, _SAVE), (_SAVE, _LOAD)):
+        folder = _folder(need.variant, ours)
+        for recipe in users.recipes if folder is not None else ():
+            if (recipe.path, recipe.name) in at_fault or recipe.partial:
+                continue
+            for variant in recipe.variants:
+                there = variant.value(_FORMAT)
+                if not isinstance(there, Known) or there.value == need.set[_FORMAT] or _is_sharded(variant):
+                    continue
+                if _folder(variant, theirs) == folder:
+                    does = "saves" if theirs == _SAVE else "loads"
+                    return f"{recipe.path} {does} checkpoints in the same folder, as {there.value}"
+    return ""
+
+
+def _is_sharded(variant: Variant) -> bool:
+    """Tell whether Megatron-FSDP may be on: such a recipe gets the same fix."""
+    on = variant.value("ddp.use_megatron_fsdp")
+    return not isinstance(on, Known) or bool(on.value)
+
+
+def _folder(variant: Variant, setting: str) -> Plain | Span:
+    """Return the folder that a recipe of the project names: as a text, or as the place where that is made; None where
+    it names none.
+    """
+    value, origin = variant.value(setting), variant.origin(setting)
+    if origin is None or origin.upstream is not None or origin.how == "default":
+        return None
+    if isinstance(value, Known):
+        return value.value
+    return origin.sources[-1].span if origin.sources else None
+
+
+def _reader(users: EditUsers, need: Need, path: str) -> str:
+    """Return a program that reads the checkpoints: it says the format, and whoever starts it says the folder."""
+    old, folder = map(need.variant.value, (_FORMAT, _SAVE))
+    if not isinstance(old, Known) or not isinstance(folder, Known):
+        return ""
+    place, said = str(folder.value).rstrip("/"), str(old.value)
+    own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
+    texts = users.search(path, (said,)).items() if "/" in place else ()
+    saying = [each for each, text in texts if each not in own and _is_reader(text, said)]
+    naming = users.search(path, (os.path.basename(place),)) if saying else {}
+    for other, text in naming.items():
+        if other in own or place not in uncommented(text):
+            continue
+        for reader in saying:
+            if reader == other or os.path.basename(reader) in text:
+                return f"{reader} reads the checkpoints in {place} as {said}"
+    return ""
+
+
+@lru_cache(maxsize=MOST_FILES)
+def _is_reader(text: str, name: str) -> bool:
+    """Tell whether a text is of a program that reads checkpoints of a format; what names the setting is another run."""
+    text = uncommented(text)
+    return name in text and _READS.search(text) is not None and not _NAMED_FORMAT.search(text)
