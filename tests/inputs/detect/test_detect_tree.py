@@ -255,8 +255,27 @@ def test_a_makefile_says_what_its_own_launches_clone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "justfile",
+            'tag := "core_v0.19.0"\nlm:\n  git clone https://github.com/NVIDIA/Megatron-LM.git\n  git -C lm checkout {{tag}}\n',
+        ),
+        ("run.sbatch", "MLM=/opt/megatron/core_v0.19.0\nsrun python $MLM/pretrain_gpt.py\n"),
+        ("run.sh", "cd /shared/src/Megatron-LM-core_v0.19.0\n"),
+        ("run.hcl", 'variable "megatron" {\n  default = "core_v0.19.0"\n}\n'),
+    ],
+)
+def test_a_tag_of_megatron_lm_is_one_wherever_it_stands(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    places = ProjectFolders((str(tmp_path),))
+    assert [found.core for found in named_by(places, str(tmp_path / name))] == ["0.19.0"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "# see core_v0.16.1\n",
         "# pip install megatron-core==0.16.1\n",
         'echo "this needs megatron-core==0.16.1"\n',
         "pip install megatron-core==$1\n",

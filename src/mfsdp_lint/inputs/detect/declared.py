@@ -370,20 +370,22 @@ DOCKERFILES = (
 )
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
-SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
+SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub", "*.env")
 MOST_SET_UP_FILES = 200
 """Files looked into, in the folders of a project and those in them."""
 
 # `nvcr.io/nvidia/nemo:25.11`, pyxis' `nvcr.io#nvidia/nemo:25.11`, and enroot's `nvidia+nemo+25.11.sqsh`.
 _IMAGE = lazy_pattern(r"nvidia[/+](nemo|pytorch)[:+](\d\d\.\d\d(?:\.\d\d)?)(?P<suffix>[\w.-]*)")
 
-# `registry/trainer:core_v0.19.0`, `newTag: core_v0.19.0-cu129`, and `registry/megatron-bridge:0.4.2`.
+# `registry/trainer:core_v0.19.0`, `newTag: core_v0.19.0-cu129`, `registry/megatron-bridge:0.4.2`, and a folder that is
+# called by a tag of Megatron-LM (`/opt/megatron/core_v0.19.0`, `Megatron-LM-core_v0.19.0`).
 _TAGGED = lazy_pattern(
-    r"(?:(?<![\w.-])(?P<image>[\w.-]+)[:+]|tag[\"']?[ \t]*[:=][ \t]*[\"']?)"
+    r"(?:(?<![\w.-])(?P<image>[\w.-]+)[:+]|tag[\"']?[ \t]*[:=][ \t]*[\"']?|(?<![A-Za-z0-9.])(?=core_[vr]\d))"
     r"(?P<tag>core_[vr]\d+\.\d+(?:\.\d+(?:rc\d+)?)?(?!\w|\.\d)|v?\d+\.\d+\.\d+(?![\w.]))",
     re.IGNORECASE,
 )
-"""An image whose tag is a tag of Megatron-LM, or one with the name of a package and the number of a release."""
+"""An image whose tag is a tag of Megatron-LM, or one with the name of a package and the number of a release; or such a
+tag of Megatron-LM anywhere else: nothing but Megatron-LM is called so."""
 _CORES = frozenset(each.core for each in CORE_RELEASES)
 _PACKAGED = {
     "megatron-bridge": frozenset(each.bridge for each in RELEASES),
@@ -457,10 +459,12 @@ _NAMED_VALUE = lazy_pattern(
     r"""(?:[:?]{0,3}=|:)[ \t]*["']?([\w.+-]+)["']?[ \t]*$""",
     re.M,
 )
-_USE = lazy_pattern(r"\$(?:(\w+)|[({](\w+)(?::?-([\w.+-]*))?[)}])")
+# (In a justfile `{{tag}}`.)
+_USE = lazy_pattern(r"\$(?:(\w+)|[({](\w+)(?::?-([\w.+-]*))?[)}])|\{\{[ ]*(\w+)[ ]*\}\}")
 _CLONE = lazy_pattern(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
 _BRANCH = lazy_pattern(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
 _CHECKOUT = lazy_pattern(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
+_GIT_COMMAND = lazy_pattern(r"(?<![\w.-])git\s")
 _LONGEST_PIECE = 5000
 """Characters of a command that people write."""
 
@@ -472,7 +476,7 @@ def _with_values(text: str) -> str:
         values.setdefault(match[1], set()).add(match[2])
 
     def value(match: re.Match[str]) -> str:
-        known = values.get(match[1] or match[2], {match[3]} if match[3] else set())
+        known = values.get(match[1] or match[2] or match[4], {match[3]} if match[3] else set())
         return next(iter(known)) if len(known) == 1 else match[0]
 
     return _USE.sub(value, text)
@@ -490,7 +494,9 @@ def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
     lines = enumerate(_with_values(text).splitlines(), 1)
     said = [(f"{path}:{number}", line) for number, line in lines if not _COMMENT.match(line)]
     known = (_in_image(place, match) for place, line in said for match in _IMAGE.finditer(line))
-    tagged = (_as_tagged(place, match) for place, line in said for match in _TAGGED.finditer(line))
+    # (What a command of git takes is of a repository that it names.)
+    tags = ((place, match, line) for place, line in said for match in _TAGGED.finditer(line))
+    tagged = (_as_tagged(place, match) for place, match, line in tags if match["image"] or not _GIT_COMMAND.search(line))
     return tuple(each for each in (*known, *tagged) if each is not None)
 
 
