@@ -38,6 +38,22 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"job.yaml": f"environment_variables:\n  {NAME}: '1'\ntask:\n  shell: {RUN} {GOOD}\n"},
         [f"job.yaml:2 {CONNECTIONS}"],
     ),
+    "a folder that the job starts in": (
+        {
+            "job.yml": f"environment_variables: {{{NAME}: '1'}}\ncode: ./src\ncommand: bash train.sh\n",
+            "src/train.sh": f"{RUN} {GOOD}\n",
+        },
+        [f"job.yml:1 {CONNECTIONS}"],
+    ),
+    "a script in a template of HCL, whose variables of the shell are kept from it": (
+        {
+            "job.hcl": (
+                f'job "a" {{\n  template {{\n    data = <<EOT\nOPTS=(\n  {BAD}\n)\n'
+                f'torchrun pretrain_gpt.py {FSDP} "$${{OPTS[@]}}" --seed ${{var.seed}}\nEOT\n  }}\n}}\n'
+            )
+        },
+        [f"job.hcl:5 {FORMAT}"],
+    ),
     "a command and its arguments": (
         {
             "job.yaml": (

@@ -135,7 +135,10 @@ _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|
 _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
-_CHANGES = lazy_pattern(r"\bcd\s+[\"']?([\w./-]+)")
+_CHANGES = lazy_pattern(
+    r"(?:\bcd\s+|^[ \t-]*(?:code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?):[ \t]+)[\"']?([\w./-]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:

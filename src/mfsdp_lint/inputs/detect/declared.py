@@ -496,7 +496,9 @@ def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
     known = (_in_image(place, match) for place, line in said for match in _IMAGE.finditer(line))
     # (What a command of git takes is of a repository that it names.)
     tags = ((place, match, line) for place, line in said for match in _TAGGED.finditer(line))
-    tagged = (_as_tagged(place, match) for place, match, line in tags if match["image"] or not _GIT_COMMAND.search(line))
+    tagged = (
+        _as_tagged(place, match) for place, match, line in tags if match["image"] or not _GIT_COMMAND.search(line)
+    )
     return tuple(each for each in (*known, *tagged) if each is not None)
 
 

@@ -45,6 +45,8 @@ from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, Sequenc
 _ENVIRONMENT = lazy_pattern(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:variables|vars))?")
 _ARGUMENTS = lazy_pattern(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
 _VARIABLES = lazy_pattern(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
+_FOLDER = lazy_pattern(r"(?i)code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?")
+"""Keys that name the folder in which a job starts: AzureML's `code`, `working_dir` of many."""
 _PROSE = lazy_pattern(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
 
 
@@ -61,6 +63,15 @@ def _in_section(document: YamlDocument, node: Node, around: Variables, values: M
     if not isinstance(target, MappingNode):
         return
     own = entries(document, target)
+    folders = [text for name, each in own.items() if _FOLDER.fullmatch(name) and (text := said(document, each))]
+    for each in _of_section(document, own, around, values):
+        is_here = len(folders) == 1 and each.folder is None and not folders[0].startswith(("/", "~", "$", "{"))
+        yield replace(each, folder=folders[0]) if is_here else each
+
+
+def _of_section(
+    document: YamlDocument, own: Mapping[str, Node], around: Variables, values: Mapping[str, Text]
+) -> Iterator[Held]:
     fill = partial(filled_in, {**values, **_values(document, own)})
     # Tasks of pixi run in an activated environment (pixi.sh, the `activation` table).
     for name, each in (*entries(document, own.get("activation")).items(), *own.items()):
@@ -160,7 +171,11 @@ _ONE = lazy_pattern(_STRING)
 _KEY = lazy_pattern(r"\s*(?:[-*]\s+)?(?:[\w.$/\"'-]+(?:\[[^]]*\])?\s*(?::=|\?=|=>|=|:)\s*)?(?P<at>)")
 _LOGICAL = lazy_pattern(r"(?:[^\n\\]|\\\n|\\.)+")
 _COMMENT = lazy_pattern(r"\s*(?:#|//|;|--\s|dnl\b)")
-_BRACED = lazy_pattern(r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+[.\[(][^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}")
+_BRACED = lazy_pattern(
+    r"(?<!\$)\{[A-Za-z_][\w.\[\]]*\}|\$\{[\w-]+(?:[.(]|\[(?![@*]\]))[^}]*\}|<%.*?%>|@[A-Z][A-Z0-9_]+@|\{%.*?%\}"
+)
+_ESCAPED = lazy_pattern(r"\$(?=\$\{)")
+"""The sign that keeps a variable for the shell (Terraform's and Nomad's templates, Compose)."""
 
 
 def toml_scripts(path: str, text: str) -> Iterator[Held]:
@@ -218,7 +233,7 @@ def _of_text(path: str, lines: Lines, text: str) -> Iterator[Held]:
         found = template_of_script(found)
         for pattern in placeholders:
             found = filled(found, pattern, holed)
-        return found
+        return filled(found, _ESCAPED, lambda found, piece: ())
 
     def take(start: int, end: int) -> None:
         nonlocal left

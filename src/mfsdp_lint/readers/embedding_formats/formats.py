@@ -344,10 +344,13 @@ def _after_one_another(reads: Sequence[ShellRead]) -> Iterator[Recipe]:
 
 
 def _said_by(path: str, script: Held | HeldCommand, sources: Sources) -> str:
-    """Return the texts of a script, and of the files that it finds in its container under the names that it says."""
+    """Return the texts of a script, behind the change to its folder, and of the files that it finds in its container
+    under the names that it says.
+    """
+    changed = f"cd {script.folder}\n" if script.folder else ""
     if isinstance(script, HeldCommand):
-        return " ".join(map(plain, script.words))
-    texts = [plain(each) for each in (script.text, *script.files.values())]
+        return changed + " ".join(map(plain, script.words))
+    texts = [changed + plain(each) for each in (script.text, *script.files.values())]
     if script.container is not None:
         names = re.findall(r"[\w./-]*[\w-]", texts[0])
         paths = (path_of(name, path, sources, None, script.container) for name in dict.fromkeys(names))
