@@ -136,7 +136,8 @@ _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
 _CHANGES = lazy_pattern(
-    r"(?:\bcd\s+|^[ \t-]*(?:code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?):[ \t]+)[\"']?([\w./-]+)",
+    r"(?:\bcd\s+|^[ \t-]*(?:code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?):[ \t]+)"
+    r"[\"']?([\w./-]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -259,7 +259,8 @@ def test_a_makefile_says_what_its_own_launches_clone(tmp_path: Path) -> None:
     [
         (
             "justfile",
-            'tag := "core_v0.19.0"\nlm:\n  git clone https://github.com/NVIDIA/Megatron-LM.git\n  git -C lm checkout {{tag}}\n',
+            'tag := "core_v0.19.0"\nlm:\n  git clone https://github.com/NVIDIA/Megatron-LM.git\n'
+            "  git -C lm checkout {{tag}}\n",
         ),
         ("run.sbatch", "MLM=/opt/megatron/core_v0.19.0\nsrun python $MLM/pretrain_gpt.py\n"),
         ("run.sh", "cd /shared/src/Megatron-LM-core_v0.19.0\n"),

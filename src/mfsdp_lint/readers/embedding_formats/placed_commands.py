@@ -30,7 +30,7 @@ from mfsdp_lint.readers.python.state.paths import (
 )
 from mfsdp_lint.readers.python.state.texts import LOOKS, trace
 from mfsdp_lint.readers.python.state.texts import Text as Words
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, TAKEN_AWAY
 from mfsdp_lint.readers.python.values.objects import (
     External,
     Module,
@@ -224,6 +224,8 @@ class PlacedCommand:
         if not environment.writes.get(MAY_HAVE_CHANGED):
             for name in table().variables.difference(filter(_is_name, environment.fields)):
                 yield name, Variable(None, exported=True, unset=True, written=self.place)
+        for name in environment.writes.get(TAKEN_AWAY, frozenset()) - environment.fields.keys():
+            yield name, Variable(None, exported=True, unset=True, written=self.place)
         for name, value in environment.fields.items():
             if not _is_name(name):
                 continue

@@ -37,6 +37,7 @@ from mfsdp_lint.readers.python.values.markers import (
     METHOD_OF,
     QUESTION,
     ROW_OF,
+    TAKEN_AWAY,
     UNKNOWN_KEYS,
 )
 from mfsdp_lint.readers.python.values.objects import (
@@ -440,6 +441,21 @@ def delete_entry(interp: Interpreter, holder: Object, key: Object) -> None:
         interp.put(holder, "items", items)
     else:
         forget_reachable(interp, holder)
+
+
+def absorbed_writes(target: DictObject, source: DictObject) -> dict[Any, Any]:
+    """Return who wrote the entries of a dictionary that is updated with `source`: what neither holds it does not."""
+    merged = {**target.writes, **source.writes}
+    if TAKEN_AWAY in merged:
+        taken = target.writes.get(TAKEN_AWAY, frozenset()) | source.writes.get(TAKEN_AWAY, frozenset())
+        merged[TAKEN_AWAY] = frozenset(key for key in taken if _lacks(target, key) and _lacks(source, key))
+    return merged
+
+
+def _lacks(holder: DictObject, key: Any) -> bool:
+    """Tell whether a dictionary surely has no entry for a key."""
+    is_seen = not holder.writes.get(MAY_HAVE_CHANGED)
+    return key not in holder.fields and (is_seen or key in holder.writes.get(TAKEN_AWAY, ()))
 
 
 def absorbed(interp: Interpreter, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:

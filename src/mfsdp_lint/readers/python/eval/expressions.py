@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.calls import evaluate_call
 from mfsdp_lint.readers.python.eval.classes import complement, special
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
+    absorbed_writes,
     any_of,
     as_mapping,
     entry,
@@ -359,16 +360,16 @@ def _dict(interp: Interpreter, node: ast.Dict, frame: Frame) -> Object:
         if key_node is None:
             value = as_mapping(interp, value, node, frame)
             if isinstance(value, DictObject):
+                result.writes = absorbed_writes(result, value)
                 result.fields = absorbed(interp, result.fields, value)
-                result.writes.update(value.writes)
             else:
-                result.writes[MAY_HAVE_CHANGED] = True
+                interp.record(result, MAY_HAVE_CHANGED, True)
                 for key in list(result.fields):
                     result.fields[key] = interp.unknown(str(key))
             continue
         key = plain(interp.settle(evaluate(interp, key_node, frame)))
         if not hashable(key):
-            result.writes[MAY_HAVE_CHANGED] = True
+            interp.record(result, MAY_HAVE_CHANGED, True)
             result.fields = {
                 known: join(interp, [old, interp.unknown(str(known))]) for known, old in result.fields.items()
             }

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     namespace,
     opaque,
 )
-from mfsdp_lint.readers.python.eval.containers import absorbed
+from mfsdp_lint.readers.python.eval.containers import absorbed, absorbed_writes
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -522,7 +522,7 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
         left, right = (copied_environment(interp) if is_environment(each) else each for each in (left, right))
     if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
         merged = DictObject(absorbed(interp, left.fields, right), interp.tick())
-        merged.writes = {**left.writes, **right.writes}
+        merged.writes = absorbed_writes(left, right)
         return merged
     if kind is ast.Add and PartlyKnown in (type(left), type(right)):
         texts = [each.said if isinstance(each, PartlyKnown) else each for each in (left, right)]

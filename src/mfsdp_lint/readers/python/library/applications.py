@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeGuard
 
 from mfsdp_lint.readers.given_words import GivenWord
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -41,6 +42,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     ClassObject,
     DictObject,
+    EnumMember,
     External,
     Function,
     Instance,
@@ -49,6 +51,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
+    PathObject,
     Unknown,
 )
 
@@ -270,7 +273,12 @@ def click_option(interp: Interpreter, names: list[str], options: dict[str, Objec
         return Option(interp.tick(), text)
     if default == () or isinstance(default, CONSTANTS):
         return Option(interp.tick(), text, default) if isinstance(default, CONSTANTS) else default
-    return Option(interp.tick(), text)
+    return default if _is_for_nobody(interp, default) else Option(interp.tick(), text)
+
+
+def _is_for_nobody(interp: Interpreter, default: Object) -> TypeGuard[EnumMember | PathObject]:
+    """Tell whether a default, which is no plain value, holds since the program is given no words."""
+    return isinstance(default, (EnumMember, PathObject)) and not interp.started_with()
 
 
 _CONTEXT, _OBJECT = External("click.current_context"), External("click.current_context.obj")
@@ -297,6 +305,8 @@ def _typer_option(interp: Interpreter, call: Call) -> Object:
     names = [name for name in call.arguments[1:] if isinstance(name, str)]
     text = names[0].partition("/")[0] if names else "an option"
     open_ended = default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & call.keywords.keys()
+    if _is_for_nobody(interp, default) and not {"prompt", "callback"} & call.keywords.keys():
+        return default
     made: Object = Option(interp.tick(), text)
     if not open_ended:
         made = said_in(interp, Option(interp.tick(), text, default), "default", call, first=True)

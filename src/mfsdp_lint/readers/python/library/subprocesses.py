@@ -13,6 +13,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.imports import STDLIB
 from mfsdp_lint.readers.command_lines import COMMAND_LINE, IMPORT, is_launcher
 from mfsdp_lint.readers.given_words import HOLE, OF_WORKERS
+from mfsdp_lint.readers.python.eval.containers import absorbed_writes
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.huggingface import AUTO_BRIDGE
 from mfsdp_lint.readers.python.eval.iteration import iterate
@@ -450,7 +451,7 @@ def _added_to(interp: Interpreter, own: DictObject) -> DictObject:
     """Return the variables of a program with others that are added; what else it inherits is not known."""
     outer = inherited_environment(interp)
     made = DictObject({**outer.fields, **own.fields}, interp.tick())
-    made.writes = {**outer.writes, **own.writes, MAY_HAVE_CHANGED: True}
+    made.writes = {**absorbed_writes(outer, own), MAY_HAVE_CHANGED: True}
     return made
 
 

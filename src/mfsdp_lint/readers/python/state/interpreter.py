@@ -36,7 +36,7 @@ from mfsdp_lint.readers.python.state.paths import (
 from mfsdp_lint.readers.python.state.program_files import ProgramFiles
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, handed_on, trace
 from mfsdp_lint.readers.python.values.code import calls_to, told_at
-from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.markers import COPY_OF, MAY_HAVE_CHANGED, TAKEN_AWAY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -452,10 +452,14 @@ class Interpreter:
         self.drop(owner, key)
         for later, value in zip(behind, values, strict=True):
             self.put(owner, later, value)
+        if owner.writes.get(MAY_HAVE_CHANGED):
+            self.record(owner, TAKEN_AWAY, owner.writes.get(TAKEN_AWAY, frozenset()) | {key})
 
     def record(self, owner: Any, key: Any, write: Any) -> None:
         """Remember who wrote `key` of `owner`."""
         self.place(owner, owner.writes, key, write)
+        if key is MAY_HAVE_CHANGED and TAKEN_AWAY in owner.writes:
+            self.place(owner, owner.writes, TAKEN_AWAY, frozenset())
 
     def rollback(self, mark: int) -> None:
         """Undo everything since the journal was `mark` entries long."""

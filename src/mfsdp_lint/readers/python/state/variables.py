@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, RefusedCall
 from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call
-from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, WORD
+from mfsdp_lint.readers.python.values.markers import ARGV, MAY_HAVE_CHANGED, TAKEN_AWAY, WORD
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -76,6 +76,8 @@ def copied_environment(interp: Interpreter) -> DictObject:
     made = DictObject({name: environment.fields[name] for name in names}, interp.tick())
     made.writes.update({name: environment.writes.get(name) for name in made.fields})
     made.writes[MAY_HAVE_CHANGED] = True
+    if gone := frozenset(name for name, value in environment.fields.items() if value is None and isinstance(name, str)):
+        made.writes[TAKEN_AWAY] = gone
     return made
 
 

@@ -23,6 +23,8 @@ class Marker:
 # Under `writes` of an object:
 MAY_HAVE_CHANGED: Final = Marker("hazy")
 """Something out of sight may have changed it: it may hold other values, and more of them, than it shows."""
+TAKEN_AWAY: Final = Marker("taken away")
+"""Of a dictionary that may hold more than it shows: the keys that it surely does not hold, unless it shows them."""
 UNKNOWN_KEYS: Final = Marker("stray")
 """Of a dictionary: the objects that were stored under keys that are not known."""
 MADE: Final = Marker("made")
