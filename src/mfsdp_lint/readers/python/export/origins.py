@@ -12,6 +12,7 @@ from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.megatron.layers import LAYER_FUNCTIONS
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.bounds import is_small
+from mfsdp_lint.readers.python.values.code import plain
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -53,8 +54,8 @@ def switch(value: Object) -> Value | None:
 
 def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
     """Return the known part of a value, in the form that recipes have it."""
-    if (plain := switch(value)) is not None:
-        return plain
+    if (known := switch(value)) is not None:
+        return known
     value = interp.settle(value)
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE
@@ -63,12 +64,13 @@ def plain_value(interp: Interpreter, value: Object, depth: int = 0) -> Value:
             return NOT_NONE
         return Known(_FOLDER.sub("<DIR>", value)) if isinstance(value, str) and is_symbolic(value) else Known(value)
     if isinstance(value, Unknown):
-        known = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
-        return NOT_NONE if known or (value.fields and value.writes) else UNKNOWN
+        is_some = value.not_none or interp.path.facts.fields.get(("not none", id(value))) is True
+        return NOT_NONE if is_some or (value.fields and value.writes) else UNKNOWN
     if isinstance(value, Choice):
         return join(plain_value(interp, option, depth) for option in value.options if option is not MISSING)
     if isinstance(value, EnumMember):
-        return Known(value.name)
+        at_heart = plain(value)
+        return Known(value.name) if at_heart is value else plain_value(interp, at_heart, depth)
     if (name := _name_of_function(value)) in FUNCTIONS:
         return Known(f"<function {name}>")
     if isinstance(value, External):

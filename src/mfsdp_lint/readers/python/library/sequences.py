@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.truth import join, negated, truth
 from mfsdp_lint.readers.python.state.variables import argv
 from mfsdp_lint.readers.python.values.bounds import is_small, is_wide, weighs_little
-from mfsdp_lint.readers.python.values.code import Call
+from mfsdp_lint.readers.python.values.code import Call, plain
 from mfsdp_lint.readers.python.values.markers import FACTORY, IN_SOME_ORDER, MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -71,8 +71,19 @@ def _round(number: Any, ndigits: Any = None) -> Any:
 
 
 models("builtins.round")(computes(_round))
-for _function in (abs, ascii, bin, chr, complex, divmod, float, hex, int, oct, ord):
-    models(f"builtins.{_function.__name__}")(computes(_function))
+models("builtins.ascii")(computes(ascii))
+
+
+def _of_numbers(function: Callable[..., Any]) -> Model:
+    """Return the model of a function to which a member of an enumeration that is a number, or a text, is just that."""
+    compute = computes(function)
+    return lambda interp, call: compute(
+        interp, call.passing([plain(each) for each in settled(interp, call.arguments)], call.keywords)
+    )
+
+
+for _function in (abs, bin, chr, complex, divmod, float, hex, int, oct, ord):
+    models(f"builtins.{_function.__name__}")(_of_numbers(_function))
 
 
 def _strtobool(text: str) -> int:
