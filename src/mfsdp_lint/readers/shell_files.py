@@ -132,6 +132,9 @@ _PROGRAM = lazy_pattern(
 )
 _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
 """A pattern of names of scripts (`jobs/*.sh`)."""
+_IS_TEMPLATE = lazy_pattern(r"\.(?:j2|jinja2?|tmpl|tpl|template)\b")
+_LOADED = lazy_pattern(r"(?<![\w-])([\w-]*templates?(?:/[\w-]+)*)(?![\w.(-])")
+"""A folder of templates."""
 _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
@@ -144,7 +147,11 @@ _CHANGES = lazy_pattern(
 
 def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
     """Yield the programs beside or above a file that its text names; the start of a name may be a variable."""
-    folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
+    inside = dict.fromkeys(("", *_CHANGES.findall(text)))
+    if _IS_TEMPLATE.search(text):
+        # It is named by its place in the folder that a loader is given, or that a role has for it.
+        inside |= dict.fromkeys(("templates", "../templates", *_LOADED.findall(text)))
+    folders = [posixpath.join(folder, inner) for inner in inside for folder in above(path)]
     written = ((each.lastgroup, str(each[each.lastgroup or 0])) for each in _PROGRAM.finditer(text))
     for kind, found in dict.fromkeys(written):
         if len(found) > _LONGEST_PATH:

@@ -545,11 +545,12 @@ def _cures(
     *,
     built: bool = False,
 ) -> bool:
-    """Tell whether a user of a recipe does not break the rule, as it gives one of these settings another value on every
-    way: by what it writes, or by what that picks in the program. One that is `built` on the recipe may also be without
-    a variable of the environment.
+    """Tell whether a user of a recipe does not break the rule, or in a case that is no more than information, as it
+    gives one of these settings another value on every way: by what it writes, or by what that picks in the program. One
+    that is `built` on the recipe may also be without a variable of the environment.
     """
-    return bool(user.variants and all(hit.rule.code != other.rule.code for other in fired[id(user)])) and any(
+    breaks = (other for other in fired[id(user)] if other.rule.code == hit.rule.code)
+    return bool(user.variants and all(other.case.severity == "info" for other in breaks)) and any(
         all(
             (isinstance(now := each.value(path), Known) and now != hit.variant.value(path))
             or (built and path.startswith("env.") and each.origin(path) is None)

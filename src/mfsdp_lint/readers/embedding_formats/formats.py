@@ -18,6 +18,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
+from mfsdp_lint.readers.embedding_formats.ansible import ansible_scripts
 from mfsdp_lint.readers.embedding_formats.any_job import job_scripts, text_scripts, toml_scripts
 from mfsdp_lint.readers.embedding_formats.azure import azure_scripts, is_azure, with_pipelines
 from mfsdp_lint.readers.embedding_formats.docker import compose_scripts, is_compose
@@ -264,6 +265,7 @@ def yaml_scripts(
     with_pipelines(document, sources)
     for root in roots:
         found = scripts_of_document(document, root, sources) if isinstance(root, MappingNode) else None
+        scripts += ansible_scripts(document, root, sources)
         is_known = is_known or found is not None
         is_map = isinstance(root, MappingNode) and said(document, entries(document, root).get("kind")) == "ConfigMap"
         # What is merged with other files starts what they say together.

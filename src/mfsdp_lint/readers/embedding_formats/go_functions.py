@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.embedding_formats.template_values import MOST, UNKNOWN_ITEM, Item, Scalar, UnknownItem, merged
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, plain, standing_at
 
@@ -22,29 +22,6 @@ GAP = "\uf8fe"
 _LONGEST = 100_000
 """Characters of a text."""
 
-MOST = 2_000
-"""Rounds of all loops, and templates within templates, of one that is filled in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A text, a number, a truth value or nothing, and its text at its place.
-
-    A number from a file is not `exact`: some releases of Helm take it for a float, and print a large one as 1e+06.
-    """
-
-    value: str | int | float | bool | None
-    text: Text = ()
-    exact: bool = False
-
-
-class UnknownItem:
-    """A value that is not known."""
-
-
-UNKNOWN_ITEM = UnknownItem()
-Item = Scalar | Mapping[str, "Item"] | Sequence["Item"] | UnknownItem
-"""A value of a template."""
 
 NOTHING = Scalar(None)
 
@@ -411,16 +388,6 @@ def _merged(place: Piece, *given: Item) -> Item:
         if not isinstance(each, Mapping) or not isinstance(found, Mapping):
             return UNKNOWN_ITEM
         found = merged(found, each)
-    return found
-
-
-def merged(below: Mapping[str, Item], above: Mapping[str, Item]) -> Mapping[str, Item]:
-    """Merge mappings key by key; the second one's entries count."""
-    found = dict(below)
-    for name, value in above.items():
-        old = found.get(name)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        found[name] = merged(old, value) if both else value  # type: ignore[arg-type]  # both are
     return found
 
 

@@ -16,11 +16,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.readers.embedding_formats.go_functions import (
     FUNCTIONS,
     GAP,
-    MOST,
     NOTHING,
-    UNKNOWN_ITEM,
-    Item,
-    Scalar,
     is_small,
     joined,
     made,
@@ -28,6 +24,7 @@ from mfsdp_lint.readers.embedding_formats.go_functions import (
     printed,
     truth,
 )
+from mfsdp_lint.readers.embedding_formats.template_values import MOST, UNKNOWN_ITEM, Item, Scalar
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.script import Piece, Text, plain, standing_at
 

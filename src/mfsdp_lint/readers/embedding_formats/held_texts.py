@@ -147,7 +147,7 @@ def with_branches(text: Text) -> Text:
     if not _CONTROL.search(whole):
         return text
     found: list[Piece] = []
-    at, inside, was_inside = 0, 0, False
+    at, inside, was_inside, in_array = 0, 0, False, False
     waiting: list[str] = []
     for control in _CONTROL.finditer(whole):
         kind = control["jinja"] or control["go"]
@@ -159,11 +159,12 @@ def with_branches(text: Text) -> Text:
                 outside = whole[:at] + whole[control.end() :]
                 again = any(flag in outside for flag in re.findall(r"--[\w-]+", whole[at : control.start()]))
                 words = replace(place, text=HOLE, option="" if again else "$1").splitting()
-                found += [words, replace(place, text=" \\\n")]
+                found += [words, replace(place, text=" \n" if in_array else " \\\n")]
                 at, was_inside = control.end(), True
             continue
         before = whole[at : control.start()]
-        is_within = before.endswith("\\\n") or (was_inside and not before)
+        in_array = opens and _is_in_array(whole, control.start())
+        is_within = in_array or before.endswith("\\\n") or (was_inside and not before)
         found += sliced(text, at, control.start())
         at, was_inside = control.end(), False
         if opens and is_within:
@@ -179,6 +180,12 @@ def with_branches(text: Text) -> Text:
             said = _SHELL_OF["elif" if " if " in control[0] or kind == "elif" else "else"]
         found.append(replace(place, text=said.format(HOLE) + "\n"))
     return (*found, *sliced(text, at, len(whole)))
+
+
+def _is_in_array(text: str, place: int) -> bool:
+    """Tell whether the elements of an array stand around a place of a script."""
+    start = text.rfind("=(", 0, place)
+    return start >= 0 and text.count("(", start, place) > text.count(")", start, place)
 
 
 def template_of_script(text: Text) -> Text:

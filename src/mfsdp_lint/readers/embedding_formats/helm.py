@@ -16,24 +16,23 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of, scripts_of_document
-from mfsdp_lint.readers.embedding_formats.go_functions import GAP, UNKNOWN_ITEM, Item, Scalar, merged
+from mfsdp_lint.readers.embedding_formats.go_functions import GAP
 from mfsdp_lint.readers.embedding_formats.go_templates import Templates
-from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said, text_of
+from mfsdp_lint.readers.embedding_formats.held_texts import entries, mappings, said
 from mfsdp_lint.readers.embedding_formats.kubernetes import with_images, with_maps
+from mfsdp_lint.readers.embedding_formats.template_values import UNKNOWN_ITEM, Item, Scalar, items_of_file, merged
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.script import Piece, Text, between, of_file, plain, sliced, standing_at
 from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.shell_files import may_start
-from mfsdp_lint.readers.trees import Leaf
 from mfsdp_lint.readers.yaml.document import YamlDocument
-from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose_documents
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
 
 _TEMPLATES = "templates"
 
@@ -132,7 +131,7 @@ class Chart:
         self.folder = folder
         self.sources = sources
         top, *below = _from_above(folder, sources)
-        self.about = _items_of_file(posixpath.join(folder, "Chart.yaml"), sources, missing={})
+        self.about = items_of_file(posixpath.join(folder, "Chart.yaml"), sources, missing={})
         above = Chart(_from_above(folder, sources)[-2], sources, installed) if below else None
         self.values = self._values(installed or ChartValues()) if above is None else self._values_from(above)
         self.is_installed: bool = above is None or (above.is_installed and above.takes(self))
@@ -151,9 +150,9 @@ class Chart:
         return self.templates.rendered(_whole(path, text), self._root(path))
 
     def _values(self, installed: ChartValues) -> Item:
-        values: Item = _items_of_file(_values_of(self.folder), self.sources, missing={})
+        values: Item = items_of_file(_values_of(self.folder), self.sources, missing={})
         for path in installed.files:
-            more = _items_of_file(path, self.sources, missing=UNKNOWN_ITEM)
+            more = items_of_file(path, self.sources, missing=UNKNOWN_ITEM)
             both = isinstance(values, Mapping) and isinstance(more, Mapping)
             values = merged(values, more) if both else UNKNOWN_ITEM  # type: ignore[arg-type]  # both are
         for text, as_texts in installed.settings:
@@ -374,37 +373,6 @@ _HARMLESS = (
 
 
 # -- values --------------------------------------------------------------------------------------------------------
-
-
-def _items_of_file(path: str, sources: Sources, missing: Item) -> Item:
-    """Return the values of a file; `missing` where there is no such file."""
-    text = sources.text_or_none(path) if sources.exists(path) else None
-    if text is None:
-        return missing
-    try:
-        roots = compose_documents(path, text, again=True)
-    except Unreadable:
-        return UNKNOWN_ITEM
-    return item_of(YamlDocument(path, Lines(text)), roots[0]) if roots else {}
-
-
-def item_of(document: YamlDocument, node: Node) -> Item:
-    """Return a node of a document as a value whose texts are at their places."""
-    target = document.follow(node)
-    if isinstance(target, MappingNode):
-        return {name: item_of(document, values[-1]) for name, values in document.effective(target).items()}
-    if isinstance(target, SequenceNode):
-        return [item_of(document, each) for each in target.items]
-    if not isinstance(target, ScalarNode):
-        return UNKNOWN_ITEM
-    if target.tag == "str":
-        text = text_of(document, target, templated=False)
-        return Scalar(plain(text), text)
-    tree = document.tree(target)
-    value = tree.value.value if isinstance(tree, Leaf) and isinstance(tree.value, Known) else UNKNOWN_ITEM
-    if value is not None and not isinstance(value, (bool, int, float, str)):
-        return UNKNOWN_ITEM
-    return Scalar(value, text_of(document, target, templated=False))
 
 
 _KEY = lazy_pattern(r"(?P<name>(?:\\.|[^.\[\]=,\\])+)|\[(?P<index>\d+)\]|\.")

@@ -19,9 +19,10 @@ from mfsdp_lint.inputs.projects import beside
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.embedding_formats.formats import recipes_of
-from mfsdp_lint.readers.embedding_formats.go_functions import Item, Scalar, to_yaml
+from mfsdp_lint.readers.embedding_formats.go_functions import to_yaml
 from mfsdp_lint.readers.embedding_formats.held_texts import dotenv_variables
-from mfsdp_lint.readers.embedding_formats.helm import item_of, not_followed, scripts_of_manifest, text_of_item
+from mfsdp_lint.readers.embedding_formats.helm import not_followed, scripts_of_manifest, text_of_item
+from mfsdp_lint.readers.embedding_formats.template_values import Item, Scalar, item_of
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.relevance import Relevance
 from mfsdp_lint.readers.shell.script import Piece, Text, of_file, plain, sliced, standing_at
