@@ -286,6 +286,22 @@ def test_a_setting_stays_that_a_program_looks_for_in_the_text_of_a_recipe(
     assert fixed(files, ".").keys() == ({"train.py"} if is_fixed else set())
 
 
+NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["import ast\n", "{}"]}], "nbformat": 4})
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fixed"),
+    [
+        ("said = ast.unparse(ast.parse(open('train.py').read()))", False),
+        ("said = ast.unparse(ast.parse(open('other.py').read()))", True),
+        ("said = open('train.py').read()", True),
+    ],
+)
+def test_a_recipe_stays_whose_code_a_notebook_takes(fixed: Fixed, line: str, is_fixed: bool) -> None:
+    files = {"train.py": RECIPE, "parity.ipynb": NOTEBOOK.replace("{}", line)}
+    assert fixed(files, "train.py").keys() == ({"train.py"} if is_fixed else set())
+
+
 PAGE = "# Train\n\n```python train.py\n{}```\n"
 READS_PAGES = (
     'import re\n\nFENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)\nTEXT = open("docs/train.md").read()\n'
@@ -376,3 +392,36 @@ def test_an_object_that_another_recipe_has_as_well_is_not_written_to(
 ) -> None:
     files = {"train.py": f"from dataclasses import replace\n{SHARED.format(large, small)}"}
     assert fixed(files, ".").keys() == ({"train.py"} if is_fixed else set())
+
+
+VARIABLES = """from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+HOPPER = {{"CUDA_DEVICE_MAX_CONNECTIONS": 1}}
+
+
+def large():
+    cfg = llama3_8b_pretrain_config()
+    cfg.env_vars = {}
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.average_in_collective = False
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    return cfg
+
+
+def small():
+    cfg = llama3_8b_pretrain_config()
+    cfg.env_vars = HOPPER
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(("given", "is_fixed"), [("HOPPER", False), ("dict(HOPPER)", True)])
+def test_variables_that_another_recipe_has_as_well_are_not_taken_away(
+    given: str, is_fixed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(VARIABLES.format(given))
+    main(["--no-cache", "--target-bridge", "0.6.0", "--select", "MFSDP501", "--fix", "train.py"])
+    assert ("HOPPER" in capsys.readouterr().out) is not is_fixed
+    assert ((tmp_path / "train.py").read_text() != VARIABLES.format(given)) is is_fixed

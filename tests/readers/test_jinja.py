@@ -203,3 +203,27 @@ def test_values_that_a_program_does_not_know_leave_the_script_unknown(
     program = PROGRAM.format(made, 8).replace("job=job", "job=asked(job)")
     files = {"run.py": program, "templates/job.sh.j2": JOB, "jobs.yaml": JOBS.format("torch_dist")}
     assert told(files, tmp_path, capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "wanted"),
+    [
+        ("sbatch", "", [f"jobs.yaml:1 {FORMAT}"]),
+        ("txt", "", []),
+        ("sbatch", 'subprocess.run(["sbatch", str(out)])', [f"jobs.yaml:1 {FORMAT}"]),
+    ],
+    ids=["somebody submits it", "no script", "it is submitted"],
+)
+def test_a_script_that_a_program_only_writes_is_for_somebody_to_submit(
+    name: str,
+    start: str,
+    wanted: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = PROGRAM.format("Template(TEXT, trim_blocks=True)", 8).replace("}.sh", f"}}.{name}")
+    program = program.replace('subprocess.run(["bash", str(out)], check=True)', start or "pass")
+    files = {"run.py": program, "templates/job.sh.j2": JOB, "jobs.yaml": JOBS.format("torch_dist")}
+    assert told(files, tmp_path, capsys) == wanted

@@ -48,9 +48,14 @@ fast, and as the pattern that it has to be part of.
 """
 
 
+_SCRIPT = lazy_pattern(r"\.(?:sh|bash|sbatch|slurm)[\"']")
+
+
 @lru_cache(maxsize=64)
 def may_start_programs(text: str) -> bool:
-    """Tell whether the text of a Python file may start another program."""
+    """Tell whether the text of a Python file may start another program, or write a script that does."""
+    if ".write" in text and _SCRIPT.search(text):
+        return True
     return any(word in text and re.search(pattern, text) for word, pattern in _STARTS.items())
 
 

@@ -12,6 +12,9 @@ from mfsdp_lint.readers.registry import is_python
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
 
+_ENVIRONMENT = "env_vars"
+"""The variables of Bridge's configuration."""
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -22,7 +25,7 @@ def sharer_of(
 
     `settings` are those that the edit changes, `but` the functions that get the same edit.
     """
-    sections = {each.split(".")[-2] for each in settings if "." in each}
+    sections = {_ENVIRONMENT if each.startswith("env.") else each.split(".")[-2] for each in settings if "." in each}
     shared = {each for function in _functions(tree) if function.name == name for each in _taken(function, sections)}
     for word in sorted(shared):
         for other, text in {path: "", **users.search(path, {word})}.items():

@@ -20,6 +20,7 @@ from mfsdp_lint.fixes.users.checkpoints import other_user_of_checkpoints
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.mentions import uncommented
+from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.readers.registry import is_python, kind_of
 
 if TYPE_CHECKING:
@@ -185,6 +186,8 @@ def _is_folder_compared(users: EditUsers, text: str, folder: str, name: str) -> 
 _PAGES = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".qmd")
 _READS_PAGES = lazy_pattern(r"```|code-block|\[source")
 _READS_TEXTS = lazy_pattern(r"\bread_text\(|\.read(?:lines)?\(|\bopen\(|\bgetsource\(")
+_TAKES_ALL = lazy_pattern(r"\bast\.(?:unparse|literal_eval|dump)\b")
+"""Makes texts or values of the code that somebody else has written."""
 _WORD = lazy_pattern(r"[A-Za-z_]\w{4,}")
 
 
@@ -204,20 +207,37 @@ def _quoter(users: EditUsers, edit: Edit) -> str:
 
 
 def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
-    """Return a program that looks for a setting in the text of a recipe that it names, or that a list for it names."""
-    wanted = {each: str(value) for need in request.needs for each, value in need.set.items() if each in settings}
+    """Return a program that looks for a setting in the text of a recipe which it names, or which a list for it names;
+    or one that takes all that is written there.
+    """
+    if not is_python(path):
+        return ""
+    new = {
+        each.rpartition(".")[2]: str(need.set[each]) for need in request.needs for each in settings if each in need.set
+    }
     own = {path, *(need.recipe.path for need in request.needs)}
     name = os.path.basename(path)
-    lists_of_files = [os.path.basename(each) for each in users.search(path, (name,)) if not is_python(each)]
-    for setting, new in wanted.items():
-        word = setting.rpartition(".")[2]
-        for other, text in users.search(path, (word,)).items():
-            if other in own or not is_python(other) or new in text or not _READS_TEXTS.search(text):
-                continue
-            is_asked = re.search(rf"[\"'][^\"'\n]*\b{word}\b", text) is not None
-            if is_asked and (any(each in text for each in (name, *lists_of_files)) or lists(other, text, path)):
-                return f"{other} looks for {word} in the text of {name}"
+    named = [name, *(os.path.basename(each) for each in users.search(path, (name,)) if not is_python(each))]
+    for other, text in users.search(path, ()).items():
+        if other in own or not _is_program(other) or not _READS_TEXTS.search(text):
+            continue
+        said = [word for word, value in new.items() if value not in text and _is_asked_for(word, text)]
+        if not said and not _TAKES_ALL.search(text):
+            continue
+        if any(each in text for each in named) or lists(other, text, path):
+            return (
+                f"{other} looks for {said[0]} in the text of {name}" if said else f"{other} parses the text of {name}"
+            )
     return ""
+
+
+def _is_program(path: str) -> bool:
+    return is_python(path) or path.endswith(NOTEBOOK)
+
+
+def _is_asked_for(word: str, text: str) -> bool:
+    """Tell whether a text has a word within quotes."""
+    return word in text and re.search(rf"[\"'][^\"'\n]*\b{word}\b", text) is not None
 
 
 def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:

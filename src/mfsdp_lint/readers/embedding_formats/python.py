@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
@@ -327,6 +328,7 @@ def _started_by(
                 raise
         pending += running.other_sides(interp, prefix)
         files: dict[str, Text] = {}
+        started: list[Held | HeldCommand] = []
         for command in interp.path.launches.commands:
             elsewhere = interp.read_elsewhere if isinstance(interp, _Watching) else ()
             placed = PlacedCommand(interp, command, path, elsewhere)
@@ -334,8 +336,11 @@ def _started_by(
                 placed.note(files)
                 continue
             held = placed.held()
-            held = None if held is None else _as_called(replace(held, files=dict(files)), command, path, interp)
-            found += [held] if held is not None and held not in found else []
+            if held is not None:
+                started.append(_as_called(replace(held, files=dict(files)), command, path, interp))
+        when = tuple(dict.fromkeys(words for _, words in interp.path.taken))
+        started += _left_for_others(files, started, when)
+        found += (each for number, each in enumerate(started) if each not in (*found, *started[:number]))
     interp.finish()
     note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
     trains = any(map(_TRAINS.search, map(_said_by, found)))
@@ -346,6 +351,20 @@ def _started_by(
         why = f"more than {MOST_PATHS} ways lead through {entry.name}, and the others are not followed"
         refused.append(Unfollowed.of_launch(path, span, "limit", why))
     return found
+
+
+_SCRIPT = lazy_pattern(r"[^/]*\.(?:sh|bash|sbatch|slurm)\Z")
+
+
+def _left_for_others(
+    files: Mapping[str, Text], started: Sequence[Held | HeldCommand], when: tuple[str, ...]
+) -> Iterator[Held]:
+    """Yield the scripts for a scheduler that a program writes and does not start: somebody submits them."""
+    said = "\n".join(map(_said_by, started))
+    for name, text in islice(files.items(), MOST_ROWS):
+        script = _SCRIPT.search(name)
+        if script is not None and script[0] not in said and _TRAINS.search(plain(text)):
+            yield Held(text, when=when)
 
 
 def _as_called(held: Held | HeldCommand, command: Command, path: str, interp: Interpreter) -> Held | HeldCommand:
