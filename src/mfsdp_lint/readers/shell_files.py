@@ -228,7 +228,7 @@ class _ScriptReading:
 
     def _with_files(self, path: str, text: str, keys: Collection[str]) -> Iterator[Held]:
         """Yield a script with each file as its first argument that has all the keys which it looks for there."""
-        from mfsdp_lint.readers.embedding_formats.given_files import files_with
+        from mfsdp_lint.readers.python.entries.given_files import files_with
         from mfsdp_lint.readers.shell.script import Piece, of_file
         from mfsdp_lint.readers.shell.state import Held
 

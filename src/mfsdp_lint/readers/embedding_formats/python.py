@@ -22,13 +22,13 @@ from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.command_lines import COMMAND_LINE
-from mfsdp_lint.readers.embedding_formats.given_files import configurations_for
 from mfsdp_lint.readers.embedding_formats.placed_commands import PlacedCommand
 from mfsdp_lint.readers.embedding_formats.remote_calls import RemoteCalls, place_of
 from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
+from mfsdp_lint.readers.python.entries.given_files import configurations_for, own_modules
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import text_of_key
@@ -222,7 +222,7 @@ class _Watching(Interpreter):
         if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
             return path
         named = like(self, path, frame.module) if isinstance(path, PartlyKnown) else []
-        files = named or configurations_for(self._own_modules(), frame.module, self.finder.sources)
+        files = named or configurations_for(own_modules(self), frame.module, self.finder.sources)
         if files is None:
             return path
         text = path.text or "its configuration"
@@ -236,9 +236,6 @@ class _Watching(Interpreter):
         # The others are read on other paths.
         self.read_elsewhere = frozenset(known.values()) - {known.get(str(meant), "")}
         return meant
-
-    def _own_modules(self) -> list[Module]:
-        return [each for each in self.finder.by_path.values() if each is not None and each.is_own]
 
     def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
         rows = _rows(holder)

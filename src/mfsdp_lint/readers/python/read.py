@@ -29,7 +29,7 @@ from mfsdp_lint.readers.python.entries.incremental import (
 )
 from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
-from mfsdp_lint.readers.python.entries.rows import with_rows
+from mfsdp_lint.readers.python.entries.rows import with_files, with_rows
 from mfsdp_lint.readers.python.entries.running import Found, content
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
@@ -155,7 +155,8 @@ def _add_addressed(interpreters: Interpreters, addresses: Sequence[Address], rea
                 entry = addressed(interp, address)
                 if not entry.arguments and (address.path, entry.name) in known:
                     continue
-                evaluation = with_rows(interp, running.evaluate(interp, entry, spans), spans)
+                evaluation = with_files(interp, running.evaluate(interp, entry, spans), spans)
+                evaluation = with_rows(interp, evaluation, spans)
                 found = with_variables(interp, evaluation, _in_other_calls(interp, evaluation, spans)[0])
                 if not found:
                     raise NotThere(f"{address.function} {NOT_KNOWN}")
@@ -349,7 +350,7 @@ class _Reading:
         if not result.found and asks and all(isinstance(each, Raised) for each in result.endings):
             # A program that cannot run without an option or a variable that has no default is started with it.
             result = running.evaluate(interp, entry, spans, needed=True)
-        result = with_rows(interp, result, spans)
+        result = with_rows(interp, with_files(interp, result, spans), spans)
         if not interp.finder.relevance.reaches(tried.path):
             # Any program changes settings of what it is given: `cfg.model.depth = 4`.
             result = replace(result, found=[each for each in result.found if not each.recipe.partial])

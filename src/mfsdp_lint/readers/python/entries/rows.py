@@ -1,4 +1,4 @@
-"""Rows of tables by a key that whoever starts the program gives, as in `SIZES[args.size]`.
+"""Rows of tables by a key that whoever starts the program gives, as in `SIZES[args.size]`; and files that it is given.
 
 A setting is one of several values there, of which no rule could speak; yet whoever writes such a table means every row.
 So the entry point is run once more with each of the keys.
@@ -12,6 +12,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Scalar
 from mfsdp_lint.readers.python.entries import running
+from mfsdp_lint.readers.python.entries.given_files import files_for
 from mfsdp_lint.readers.python.entries.keys import GivenAs, Keys
 from mfsdp_lint.readers.python.entries.running import Evaluation, Found, content_of
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -21,6 +22,17 @@ from mfsdp_lint.readers.python.values.objects import condition
 
 MOST_WAYS = 16
 """Further runs of an entry point. The rows of a table that would take more stay one of several values."""
+
+
+def with_files(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Evaluation:
+    """Return an entry point's recipes with a variant for each file of the project that it may be given to read, where
+    it reads one that whoever starts it names.
+    """
+    asking = evaluation.dependencies.asks_file if evaluation.found else ()
+    if not any(files_for(interp, each) for each in asking):
+        return evaluation
+    run = running.evaluate(interp, evaluation.entry, spans, tries_files=True)
+    return run if _is_told(run) and len(run.found) == len(evaluation.found) else evaluation
 
 
 def with_rows(
@@ -41,7 +53,7 @@ def with_rows(
                 entry = replace(entry, arguments={**(entry.arguments or {}), str(given.name): value})
             else:
                 those = (*chosen, (given.name, value))
-            run = running.evaluate(interp, entry, spans, chosen=those)
+            run = running.evaluate(interp, entry, spans, chosen=those, tries_files=evaluation.tries_files)
             runs[value] = with_rows(interp, run, spans, those, ways // len(keys.values))
             evaluation.dependencies.functions |= run.dependencies.functions
         numbers = {len(run.found) for run in runs.values() if run.found}

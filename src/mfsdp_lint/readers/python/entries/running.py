@@ -22,6 +22,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, is_test, open_parameters, takes_more
+from mfsdp_lint.readers.python.entries.given_files import chosen_file
 from mfsdp_lint.readers.python.entries.keys import GivenAs, Keys, keys_of
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
@@ -403,6 +404,7 @@ class Evaluation:
     out_of_sight: bool = False
     composed: Sequence[Recipe] = ()
     keys: Sequence[tuple[Variant, GivenAs, Keys]] = ()
+    tries_files: bool = False
 
     @property
     def modules(self) -> dict[Module, None]:
@@ -425,12 +427,14 @@ def evaluate(
     turned_on: str = "",
     needed: bool = False,
     chosen: Chosen = (),
+    tries_files: bool = False,
     patience: int = PATIENCE,
 ) -> Evaluation:
     """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
     The program is started with the words and variables that are `given`; an option that is `turned_on` is given as
     well, and those without a default where they are `needed`; options and words that are `chosen` have these values.
+    With `tries_files` files of the project are tried for a path that is not known.
     `patience` is how many steps there may be before a configuration is made. The answer is the same whatever was
     evaluated before: of that, only results that do not depend on any of these are used again.
     """
@@ -446,6 +450,7 @@ def evaluate(
     complete = True
     interp.composed = None
     with _started(interp, given, turned_on, needed, chosen, patience) as dependencies:
+        interp.file_chooser = chosen_file if tries_files else None
         interp.entry = entry.module
         while pending and complete:
             prefix = pending.pop()
@@ -498,7 +503,7 @@ def evaluate(
     recipes = list(_recipes(entry, found, changed_ones, complete))
     out_of_sight = interp.unfollowed > unfollowed
     composed = (interp.composed or ()) if len(endings) == 1 else ()
-    return Evaluation(entry, recipes, endings, dependencies, out_of_sight, composed, keys)
+    return Evaluation(entry, recipes, endings, dependencies, out_of_sight, composed, keys, tries_files)
 
 
 @contextmanager
@@ -518,7 +523,7 @@ def _started(
         yield interp.dependencies
     finally:
         interp.dependencies, interp.given, interp.needed, interp.patience = outer, None, False, PATIENCE
-        interp.turned_on, interp.chosen = frozenset(), ()
+        interp.turned_on, interp.chosen, interp.file_chooser = frozenset(), (), None
 
 
 def other_sides(interp: Interpreter, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:

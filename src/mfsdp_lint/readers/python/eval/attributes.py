@@ -57,6 +57,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
+    PartlyKnown,
     PathObject,
     SetObject,
     StandardObject,
@@ -169,8 +170,10 @@ def get_attribute(interp: Interpreter, value: Object, name: str, node: Any, fram
 
 def _unknown_attribute(interp: Interpreter, value: Unknown, name: str, node: Any, frame: Frame) -> Object:
     settled = interp.settle(value)
-    if name in READS_FILE and interp.tries_files and type(value) is Option and (settled is value or settled is None):
-        return reading(name, value)
+    if name in READS_FILE and type(value) in (Option, PartlyKnown) and (settled is value or settled is None):
+        interp.dependencies.asks_file.add(frame.module)
+        if interp.tries_files and type(value) is Option:
+            return reading(name, value)
     if settled is not value:
         return _of_option(interp, value, settled, name, node, frame)
     if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:

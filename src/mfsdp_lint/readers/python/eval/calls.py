@@ -216,6 +216,8 @@ def _call_model(interp: Interpreter, name: str, model: Model, call: Call) -> Obj
     given = call.values
     options = [value for value in given if type(value) is Option]
     try:
+        if name in _READING and name != "pathlib.Path" and any(each.default in (None, MISSING) for each in options):
+            interp.dependencies.asks_file.add(call.frame.module)
         tries_files = interp.tries_files and name in _READING and any(each.default is None for each in options)
         if not options or name in HANDS_ON or tries_files:
             born = interp.clock

@@ -328,7 +328,7 @@ def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:
     for value in call.values:
         if not (is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))):
             return None
-    return function, interp.turned_on, interp.needed, interp.chosen, *_typed(call)
+    return function, interp.turned_on, interp.needed, interp.chosen, interp.tries_files, *_typed(call)
 
 
 def _typed(call: Call) -> tuple[Any, ...]:

@@ -156,6 +156,7 @@ def _is_open(interp: Interpreter) -> bool:
         or interp.turned_on
         or interp.needed
         or interp.chosen
+        or interp.file_chooser
         or interp.skimming
         or interp.suspect is not None
         or interp.affected

@@ -75,7 +75,10 @@ def read(interp: Interpreter, path: Object, frame: Frame) -> str | None:
     settled = interp.settle(path)
     if settled is None and interp.tries_files:
         settled = path  # an option that has to be given
-    text = text_of_path(interp.file_meant(settled, frame) if isinstance(settled, Unknown) else settled)
+    if isinstance(settled, Unknown) and type(settled) is not PathObject:
+        interp.dependencies.asks_file.add(frame.module)
+        settled = interp.file_meant(settled, frame)
+    text = text_of_path(settled)
     if text is None:
         return None
     try:

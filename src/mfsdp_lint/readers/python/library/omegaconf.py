@@ -166,7 +166,8 @@ def _load(interp: Interpreter, call: Call) -> Object:
     given = call.argument(0, "file_")
     source = interp.settle(given)
     text: Object = source
-    if text_of_path(source) is not None or (interp.tries_files and not (isinstance(source, Unknown) and source.fields)):
+    is_given = type(source) is Option or not (isinstance(source, Unknown) and source.fields)
+    if text_of_path(source) is not None or (interp.tries_files and is_given):
         text = read(interp, given, call.frame)
     found = None if text is None else loaded(interp, text, from_omegaconf, call)
     if found is None:

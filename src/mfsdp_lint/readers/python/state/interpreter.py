@@ -616,12 +616,17 @@ class Interpreter:
             self.words[number] = self.unknown(f"sys.argv[{number}]", not_none=True)
         return self.words[number]
 
-    tries_files = False
-    """The mark of an interpreter that tries files of the tree for paths that are not known."""
+    file_chooser: Callable[[Any, Object, Frame], Object] | None = None
+    """What tries files of the tree for paths that are not known, if anything does."""
+
+    @property
+    def tries_files(self) -> bool:
+        """Tell whether files of the tree are tried for paths that are not known."""
+        return self.file_chooser is not None
 
     def file_meant(self, path: Object, frame: Frame) -> Object:
-        """Return the file that an unknown path means on this path: for interpreters that try those of the tree."""
-        return path
+        """Return the file that an unknown path means on this path, where files of the tree are tried."""
+        return path if self.file_chooser is None else self.file_chooser(self, path, frame)
 
     def key_of_row(self, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
         """Return the key of the row of a table that is meant on this path: for interpreters that tell rows apart."""

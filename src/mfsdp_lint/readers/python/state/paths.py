@@ -172,7 +172,8 @@ class Dependencies:
 
     `functions` are those that ran, `variables` those of the process environment that were asked for; `data` are the
     files and folders of the tree that its paths may mean, whether they are there or not. `asks_start` says that it
-    depends on the words that the program is started with, or on its whole environment. `raises` are the names of the
+    depends on the words that the program is started with, or on its whole environment, `asks_file` are the
+    modules that read a file which is named there. `raises` are the names of the
     exceptions that `raise` was met for, on any side of a branch, and ANY where code at hand was not followed.
     `unjudged` says how the program shards a model past what upstream's start-up checks.
     """
@@ -183,6 +184,7 @@ class Dependencies:
     raises: set[str] = field(default_factory=set)
     unjudged: set[str] = field(default_factory=set)
     asks_start: bool = False
+    asks_file: set[Module] = field(default_factory=set)
 
     @property
     def depends_on_start(self) -> bool:
@@ -197,6 +199,7 @@ class Dependencies:
         self.raises |= other.raises
         self.unjudged |= other.unjudged
         self.asks_start |= other.asks_start
+        self.asks_file |= other.asks_file
 
 
 @dataclass(slots=True, eq=False)

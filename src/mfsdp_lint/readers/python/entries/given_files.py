@@ -6,20 +6,24 @@ A file is tried where it has keys that the program reads; the evaluation then sh
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_FOLDERS
 from mfsdp_lint.inputs.discover import written_folders
-from mfsdp_lint.inputs.projects import is_project, repository_above
+from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.readers.python.values.objects import Module
+from mfsdp_lint.megatron.vocabulary import NAMES, table
+from mfsdp_lint.readers.python.eval.branches import one_key
+from mfsdp_lint.readers.python.eval.path_objects import like
+from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.values.objects import MISSING, Frame, Module, Object, Option, PartlyKnown, Unknown
 
 _FORMATS = {
     r"\b(?:yaml|OmegaConf)\b": (
@@ -52,10 +56,9 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
         return None
     required = frozenset[str]().union(*(_required(module.tree) for module in modules))
     found: list[tuple[int, str]] = []
-    folder = os.path.abspath(os.path.dirname(reading.path))
-    root = repository_above(folder)
+    root = _root_of(reading.path)
     for suffixes, key in formats:
-        for path, keys in _configurations(sources, root if is_project(root) else folder, suffixes, key):
+        for path, keys in _configurations(sources, root, suffixes, key):
             shared = len(keys & required)
             if shared or (not required and _are_flags(keys)):
                 found.append((shared, path))
@@ -63,14 +66,97 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
     return [path for shared, path in sorted(found, key=lambda each: (-each[0], each[1])) if 2 * shared >= most]
 
 
+def own_modules(interp: Interpreter) -> list[Module]:
+    """Return the modules of the program itself."""
+    return [each for each in interp.finder.by_path.values() if each is not None and each.is_own]
+
+
+def chosen_file(interp: Interpreter, path: Object, frame: Frame) -> Object:
+    """Return the file of the project that a path means which whoever starts the program gives: another one on each path
+    through it. It stays unknown where no file, or more than a few, have keys of which the program knows all.
+    """
+    if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
+        return path
+    files = like(interp, path, frame.module) if isinstance(path, PartlyKnown) else []
+    files = files or files_for(interp, frame.module)
+    if not 0 < len(files) <= MOST_FILES:
+        return path
+    known = {f"{interp.finder.symbol(os.path.dirname(file))}/{os.path.basename(file)}": file for file in files}
+    text = path.text or "its configuration"
+    return one_key(interp, path, list(known), text, _MOST_TURNS, lambda key: shown(known[str(key)]))
+
+
+def files_for(interp: Interpreter, reading: Module) -> list[str]:
+    """Return the files of the project that a module of a program may be given to read: those of which the program knows
+    all keys; none if these are more than a few.
+    """
+    if not _formats(reading.tree):
+        return []
+    words = NAMES.union(*(_words(each.tree) for each in own_modules(interp)))
+    files = [path for path, keys in _with_top_keys(reading, interp.finder.sources) if keys and keys <= words]
+    return files if len(files) <= MOST_FILES else []
+
+
+_MOST_TURNS = 4
+"""Decisions about files on one path."""
+
+
+@lru_cache(maxsize=512)
+def _words(tree: ast.Module) -> frozenset[str]:
+    """Return the names in a module, and the texts that are names."""
+    return frozenset(_names_in(tree))
+
+
+def _names_in(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
+                yield name
+            case ast.keyword(arg=str(name)):
+                yield name
+
+
+def _with_top_keys(reading: Module, sources: Sources) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the files of the project in the formats that a module reads, with their keys at the top."""
+    root = _root_of(reading.path)
+    for suffixes, _ in _formats(reading.tree):
+        every = sources.shared(("files of formats", root, suffixes), partial(_list_of_files, root, suffixes)).result
+        for path in every:
+            yield path, _top_keys(path)
+
+
+def _list_of_files(root: str, suffixes: tuple[str, ...]) -> list[str]:
+    return list(_files(root, suffixes))
+
+
+_TOP_KEY = lazy_pattern(r"^(?:\[+)?[\"']?([\w-]+)[\"']?(?:[.\w-]*\]+|[ \t]*[:=])", re.M)
+"""A key of a mapping at the left edge: of YAML, or of TOML."""
+
+
+def _top_keys(path: str) -> frozenset[str]:
+    text = _text_of(path)
+    if not path.endswith(".json"):
+        return frozenset(_TOP_KEY.findall(text))
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return frozenset()
+    return frozenset(found) if isinstance(found, dict) else frozenset()
+
+
 def files_with(keys: Collection[str], path: str, sources: Sources) -> list[str]:
     """Return the files in YAML or JSON of the project around a script that have all of some keys; none if many have."""
-    folder = os.path.abspath(os.path.dirname(path))
-    root = repository_above(folder)
     formats = [each for each in _FORMATS.values() if {".yaml", ".json"} & {*each[0]}]
-    every = (_configurations(sources, root if is_project(root) else folder, *each) for each in formats)
+    every = (_configurations(sources, _root_of(path), *each) for each in formats)
     found = [file for files in every for file, own in files if own.issuperset(keys)]
     return found if len(found) <= MOST_FILES else []
+
+
+def _root_of(path: str) -> str:
+    """Return the project that a file is in; its folder where it is in none."""
+    folder = os.path.abspath(os.path.dirname(path))
+    root = repository_above(folder)
+    return root if is_project(root) else folder
 
 
 @lru_cache(maxsize=512)
@@ -126,11 +212,16 @@ def _files(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
 
 
 def _keys(path: str, key: re.Pattern[str]) -> frozenset[str]:
+    return frozenset(key.findall(_text_of(path)))
+
+
+def _text_of(path: str) -> str:
+    """Return the text of a configuration; "" where it cannot be read, or is too large."""
     try:
         content = disk.read(path, _LARGEST + 1) if disk.is_file(path) else b""
     except OSError:
-        return frozenset()
-    return frozenset(key.findall(content.decode("utf-8", "replace"))) if len(content) <= _LARGEST else frozenset()
+        return ""
+    return content.decode("utf-8", "replace") if len(content) <= _LARGEST else ""
 
 
 def _are_flags(keys: frozenset[str]) -> bool:
