@@ -54,6 +54,16 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("F=`echo fsdp_dtensor`", "--ckpt-format $F", id="what echo writes, in backticks"),
         pytest.param("f() { F=$1; }\nf fsdp_dtensor", "--ckpt-format $F", id="set by a function"),
         pytest.param("set -- a fsdp_dtensor\nshift", "--ckpt-format $1", id="a positional parameter"),
+        pytest.param(
+            "for a in torch fsdp_dtensor; do for b in torch; do [[ $a == $b ]] && continue 2; done; F=$a; done",
+            "--ckpt-format $F",
+            id="a turn that is left from within another loop",
+        ),
+        pytest.param(
+            "for a in fsdp_dtensor torch; do for b in 1; do [[ $a == torch ]] && break 2; done; F=$a; done",
+            "--ckpt-format $F",
+            id="a loop that is left from within another one",
+        ),
     ],
 )
 def test_the_same_flag_in_many_ways(script: str, arguments: str) -> None:

@@ -264,6 +264,12 @@ def test_a_makefile_says_what_its_own_launches_clone(tmp_path: Path) -> None:
         ),
         ("run.sbatch", "MLM=/opt/megatron/core_v0.19.0\nsrun python $MLM/pretrain_gpt.py\n"),
         ("run.sh", "cd /shared/src/Megatron-LM-core_v0.19.0\n"),
+        (
+            "ci.yml",
+            "env:\n  REF: core_v0.19.0\njobs:\n  a:\n    steps:\n    - uses: actions/checkout@v4\n      with:\n"
+            "        repository: NVIDIA/Megatron-LM\n        path: lm\n        ref: ${{ env.REF }}\n",
+        ),
+        ("MEGATRON_VERSION", "core_v0.19.0\n"),
         ("run.hcl", 'variable "megatron" {\n  default = "core_v0.19.0"\n}\n'),
     ],
 )

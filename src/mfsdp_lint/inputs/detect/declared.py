@@ -370,7 +370,7 @@ DOCKERFILES = (
 )
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
-SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub", "*.env")
+SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub", "*.env", "*VERSION*")
 MOST_SET_UP_FILES = 200
 """Files looked into, in the folders of a project and those in them."""
 
@@ -460,7 +460,14 @@ _NAMED_VALUE = lazy_pattern(
     re.M,
 )
 # (In a justfile `{{tag}}`.)
-_USE = lazy_pattern(r"\$(?:(\w+)|[({](\w+)(?::?-([\w.+-]*))?[)}])|\{\{[ ]*(\w+)[ ]*\}\}")
+# (In a workflow of GitHub `${{ env.TAG }}`.)
+_USE = lazy_pattern(r"\$(?:(\w+)|[({](\w+)(?::?-([\w.+-]*))?[)}])|\$?\{\{[ ]*(?:env\.)?(\w+)[ ]*\}\}")
+_CHECKED_OUT = lazy_pattern(
+    r"^(?P<margin>[ ]*)repository:[ ]*[\"']?(?P<url>[\w.-]+/megatron-(?:bridge|lm))[\"']?[ ]*\n"
+    r"(?:(?P=margin)[\w-]+:.*\n){0,4}?(?P=margin)ref:[ ]*[\"']?(?P<revision>[\w./-]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The step of a workflow that checks Megatron out (actions/checkout), with the revision behind it."""
 _CLONE = lazy_pattern(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|lm)\b.{0,500}", re.IGNORECASE)
 _BRANCH = lazy_pattern(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
 _CHECKOUT = lazy_pattern(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
@@ -504,6 +511,10 @@ def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
 
 def _installs(path: str, text: str) -> Iterator[NamedVersions]:
     """Yield the versions that a text installs: packages, and checkouts of git."""
+    for match in _CHECKED_OUT.finditer(text):
+        place = f"{path}:{text.count(chr(10), 0, match.start('revision')) + 1}"
+        if found := from_revision(place, f"github.com/{match['url']}", match["revision"]):
+            yield found
     cloned = ""
     for number, line in _commands(text):
         place = f"{path}:{number}"

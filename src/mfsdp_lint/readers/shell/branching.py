@@ -367,7 +367,7 @@ def past_guard(
     """
     launched = len(runner.launches)
     ended = follow(status, way.state)
-    ends = bool(ended) and all(each.state.leaving == "exit" for each in ended)
+    ends = bool(ended) and all(each.state.leaving == ("exit",) for each in ended)
     if way.otherwise is None or not ends or len(runner.launches) > launched:
         return ended
     return follow(not status, way.otherwise)

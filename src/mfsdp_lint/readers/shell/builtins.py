@@ -36,7 +36,17 @@ from mfsdp_lint.readers.shell.script import (
     plain,
 )
 from mfsdp_lint.readers.shell.script import words as words_of
-from mfsdp_lint.readers.shell.state import FEW_WAYS, LOST, ZSH_WITH_OPTIONS, Ended, Runner, State, Variable, fewer_ways
+from mfsdp_lint.readers.shell.state import (
+    FEW_WAYS,
+    LOST,
+    ZSH_WITH_OPTIONS,
+    Ended,
+    Leaving,
+    Runner,
+    State,
+    Variable,
+    fewer_ways,
+)
 from mfsdp_lint.readers.shell.text_programs import TEXT_PROGRAMS, OutputUnknown, printed_by, split_options
 
 Builtin = Callable[[Runner, Script, Node, list[Text], State], Iterable[Ended]]
@@ -99,13 +109,28 @@ def _eval(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     return runner.text(pieces, state)
 
 
-def _leave(kind: str) -> Builtin:
+def _leave(kind: Leaving) -> Builtin:
     def leave(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
         status = {"0": True, "1": False}.get(known(words[1]) or "") if len(words) > 1 else None
-        state.leaving = kind  # type: ignore[assignment]
+        state.leaving = (kind,)
         return _ended(state, status)
 
     return leave
+
+
+def _leave_loops(kind: Leaving) -> Builtin:
+    """Return `break` or `continue`, which may be given a number of loops to leave."""
+
+    def leave(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+        said = known(words[1]) or "" if len(words) > 1 else ""
+        outer: list[Leaving] = ["break"] * (min(int(said), _MOST_LOOPS) - 1 if said.isdecimal() else 0)
+        state.leaving = (*outer, kind)
+        return _ended(state, True)
+
+    return leave
+
+
+_MOST_LOOPS = 16
 
 
 def _status(status: bool) -> Builtin:
@@ -605,7 +630,7 @@ def _exec(runner: Runner, script: Script, node: Node, words: list[Text], state: 
         return _ended(state)
     ended = list(runner.invoke(script, node, words[1:], state))
     for each in ended:
-        each.state.leaving = "exit"
+        each.state.leaving = ("exit",)
     return ended
 
 
@@ -623,8 +648,8 @@ BUILTINS: dict[str, Builtin] = {
     "eval": _eval,
     "exit": _leave("exit"),
     "return": _leave("return"),
-    "break": _leave("break"),
-    "continue": _leave("continue"),
+    "break": _leave_loops("break"),
+    "continue": _leave_loops("continue"),
     "true": _status(True),
     ":": _status(True),
     "false": _status(False),

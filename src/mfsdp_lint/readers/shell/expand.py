@@ -524,7 +524,7 @@ class Expander:
                 self.state.set(name, replace(self.state.variables[name], words=((missing,),), array=False))
             yield missing
         else:
-            self.state.leaving = "exit"
+            self.state.leaving = ("exit",)
             yield self.hole(node)
 
     def _giver(self, node: Node, name: str) -> str:

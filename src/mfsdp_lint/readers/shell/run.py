@@ -154,7 +154,7 @@ class ScriptRunner:
         for way in self.script(script, state):
             for command in way.state.traps:
                 after = way.state.fork()
-                after.leaving, after.traps = "", ()
+                after.leaving, after.traps = (), ()
                 self.text(command, after)
 
     def command(self, held: HeldCommand) -> None:
@@ -272,7 +272,7 @@ class ScriptRunner:
         source = script.source(node)
         state.lose(re.findall(r"(\w+)\+?=", source))
         if source.count('"') % 2 or source.count("'") % 2:
-            state.leaving = "exit"
+            state.leaving = ("exit",)
             self.stopped = True
 
     def _unclosed(self, script: Script) -> None:

@@ -57,7 +57,7 @@ _MOST_PIECES = 5_000
 _MOST_CHARACTERS = 200_000
 
 
-Leaving = Literal["", "exit", "return", "break", "continue"]
+Leaving = Literal["exit", "return", "break", "continue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class State:
     aliases: Mapping[str, str] = field(default_factory=dict)
     folder: str | None = None
     lost: bool = False
-    leaving: Leaving = ""
+    leaving: tuple[Leaving, ...] = ()
     exports_all: bool = False
     hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
@@ -138,9 +138,9 @@ class State:
         )
 
     def arrive(self, leaving: Leaving) -> None:
-        """Go on from here, where this way was leaving for it."""
-        if self.leaving == leaving:
-            self.leaving = ""
+        """Go on from here, where this way was leaving for it; `continue 2` leaves the inner loop first."""
+        if self.leaving[:1] == (leaving,):
+            self.leaving = self.leaving[1:]
 
     def elements(self, name: str) -> Sequence[Text] | None:
         """Return the words that a variable holds; None where they are not known."""
@@ -325,7 +325,7 @@ def _has_flags(variable: Variable) -> bool:
 
 def _by_end(states: Iterable[State]) -> Iterable[list[State]]:
     """Group ways that may be joined: they lead to the same place, for whoever gives the same."""
-    found: dict[tuple[str, tuple[str, ...]], list[State]] = {}
+    found: dict[tuple[tuple[Leaving, ...], tuple[str, ...]], list[State]] = {}
     for state in states:
         found.setdefault((state.leaving, state.given), []).append(state)
     return found.values()

@@ -242,13 +242,14 @@ def put_below(
             _lacks(interp, tree, Lacked(part, ".".join((*above[depth:], last)), write, refused=True))
             return
         if not isinstance(here, ConfigTree):
-            if isinstance(here, (Unknown, Choice, Instance)):
+            is_section = type(here) is Unknown  # of which nothing is known but what is put there
+            if isinstance(here, (Unknown, Choice, Instance)) and not is_section:
                 put(interp, tree, part, interp.unknown(part), write, call)
                 return
-            if struct and here is not MISSING:
+            if struct and here is not MISSING and not is_section:
                 raise RefusedCall(f"Could not override '{path}'", name="OverridesError")
             inner = make_tree(interp, f"{tree.text}.{part}", tree)
-            inner.fields[WHOLE] = tree.fields.get(WHOLE) is True
+            inner.fields[WHOLE] = tree.fields.get(WHOLE) is True and not is_section
             interp.put(tree, part, inner)
             here = inner
         tree = here
