@@ -274,6 +274,22 @@ CALLS: dict[str, tuple[dict[str, str], list[str]]] = {
         [f"{WORKFLOW}:5 {FORMAT}"],
     ),
     "a workflow that another repository calls": ({WORKFLOW: CALLED}, []),
+    "a text for an input that is empty": (
+        {
+            WORKFLOW: CALLED.replace("workflow_call", "workflow_dispatch")
+            .replace("required: true", "default: ''")
+            .replace("inputs.fmt", "inputs.fmt || 'torch_dist'")
+        },
+        [f"{WORKFLOW}:8 {FORMAT}"],
+    ),
+    "a text for an input that has a default": (
+        {
+            WORKFLOW: CALLED.replace("workflow_call", "workflow_dispatch")
+            .replace("required: true", "default: fsdp_dtensor")
+            .replace("inputs.fmt", "inputs.fmt || 'torch_dist'")
+        },
+        [],
+    ),
     "a value that nobody knows": ({WORKFLOW: CALLED, CALLER: f"{CALL}${{{{ vars.FMT }}}}\n"}, []),
     "a caller's variables are not its workflow's": (
         {

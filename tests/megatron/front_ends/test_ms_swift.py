@@ -57,6 +57,37 @@ def test_a_variable_that_is_taken_away_is_set_to_1_again(project: Project) -> No
     assert project.told("run.sh") == ["run.sh:2:34: error MFSDP501"]
 
 
+LAUNCHER = """import os
+import subprocess
+import sys
+
+import yaml
+
+options = yaml.safe_load(open(sys.argv[1]))
+env = {}
+words = [word for key, value in options.items() for word in (f"--{{key}}", str(value).lower())]
+subprocess.call(["megatron", "sft", *words], env=env)
+"""
+TAKEN = "env.pop('CUDA_DEVICE_MAX_CONNECTIONS', None)"
+
+
+@pytest.mark.parametrize(
+    ("env", "is_wrong"),
+    [
+        (f"os.environ.copy()\n{TAKEN}", True),
+        (f"{{k: v for k, v in os.environ.items() if k != 'A'}}\n{TAKEN}", True),
+        (f"dict(os.environ)\n{TAKEN}\nenv.update(site())", False),
+        (f"dict(os.environ)\n{TAKEN}\nenv = {{**os.environ, **env}}", False),
+        (f"dict(os.environ)\nif site():\n    {TAKEN}", False),
+        (f"dict(os.environ)\n{TAKEN}\nenv.setdefault('CUDA_DEVICE_MAX_CONNECTIONS', '8')", False),
+        ("dict(os.environ)", False),
+    ],
+)
+def test_a_variable_that_a_copy_of_the_environment_loses(project: Project, env: str, is_wrong: bool) -> None:
+    project.write({"run.py": LAUNCHER.format(env), "a.yaml": "model: x\nuse_megatron_fsdp: true\n"})
+    assert project.told("run.py") == (["a.yaml:2:20: error MFSDP501"] if is_wrong else [])
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -94,14 +94,14 @@ def _calls(
     on = entries(document, whole.get("on"))
     events = on.keys() or {said(document, each) for each in items(document, whole.get("on"))}
     given = {
-        f"inputs.{name}": text
+        f"inputs.{name}": text_of(document, own["default"])
         for holder in (
             entries(document, on.get("workflow_dispatch")),
             entries(document, on.get("workflow_call")),
             whole,
         )
         for name, each in entries(document, holder.get("inputs")).items()
-        if (text := text_of(document, entries(document, each).get("default")))
+        if "default" in (own := entries(document, each))
     }
     is_called = "workflow_call" in events or "runs" in whole
     called = list(islice(_calls_of(document, path, sources, depth), MOST_JOBS + 1)) if is_called and depth else []

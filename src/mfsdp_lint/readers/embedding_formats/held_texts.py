@@ -203,6 +203,9 @@ _WITH_DEFAULT = lazy_pattern(
 )
 """A placeholder of Go or Jinja with a default alone."""
 
+_OR = lazy_pattern(r"\$\{\{[ ]*(?P<name>[A-Za-z_][\w.-]*)[ ]*\|\|[ ]*'(?P<said>[^'\n]*)'[ ]*\}\}")
+"""A placeholder of GitHub with a text for where it is empty."""
+
 
 def filled_in(values: Mapping[str, Text], text: Text) -> Text:
     """Fill in the placeholders of a text that have a value, by their name or its last part, else their default, which
@@ -211,10 +214,10 @@ def filled_in(values: Mapping[str, Text], text: Text) -> Text:
     found: list[Piece] = []
     for piece in text:
         written = piece.lines.text[piece.start : piece.end] if piece.text == HOLE else ""
-        default = _WITH_DEFAULT.fullmatch(written)
+        default = _WITH_DEFAULT.fullmatch(written) or _OR.fullmatch(written)
         name = default["name"] if default else written.strip("${}[]<>% \t.").strip()
         value = values.get(name, values.get(name.rpartition(".")[2])) if _PLACEHOLDER_NAME.fullmatch(name) else None
-        if value is None and default is not None:
+        if default is not None and not plain(value or ()):
             start, end = default.span(default.lastgroup or 0)
             own = (piece.path, piece.lines, piece.start + start, piece.start + end)
             value = (Piece(written[start:end], *own, option=f"${name}"),)

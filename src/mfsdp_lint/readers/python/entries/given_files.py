@@ -19,7 +19,7 @@ from mfsdp_lint.inputs.dependents import MOST_FOLDERS
 from mfsdp_lint.inputs.discover import written_folders
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.vocabulary import NAMES, table
+from mfsdp_lint.megatron.vocabulary import NAMES, SWITCHES, table
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.path_objects import like
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -40,6 +40,8 @@ _LARGEST = 200_000
 
 _LEAST_FLAGS = 3
 
+_NAMES_OF_SWITCHES = frozenset(each.rpartition(".")[2] for each in SWITCHES)
+
 MOST_FILES = 16
 """Files that a script is started with, one after the other."""
 
@@ -49,7 +51,8 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
     where it reads no data.
 
     A file counts if it has one of the keys that the program reads without a default, and about as many of all that it
-    names as the others; or if all of its keys are flags of Megatron-LM, where the program reads none by name.
+    names as the others; or if all of its keys are flags of Megatron-LM, or one turns FSDP on, where the program reads
+    none by name.
     """
     formats = _formats(reading.tree)
     if not formats:
@@ -60,7 +63,7 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
     for suffixes, key in formats:
         for path, keys in _configurations(sources, root, suffixes, key):
             shared = len(keys & required)
-            if shared or (not required and _are_flags(keys)):
+            if shared or (not required and (_are_flags(keys) or not keys.isdisjoint(_NAMES_OF_SWITCHES))):
                 found.append((shared, path))
     most = max((shared for shared, _ in found), default=0)
     return [path for shared, path in sorted(found, key=lambda each: (-each[0], each[1])) if 2 * shared >= most]
