@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.megatron.versions import Target, resolve_target
@@ -123,3 +124,38 @@ def test_megatron_runs_on_linux_and_on_a_python_that_its_releases_need(question:
 )
 def test_which_python_it_is_is_not_known(question: str) -> None:
     assert answers(question, resolve_target("0.6.0")) == {Known(1), Known(2)}
+
+
+FOR_ANOTHER = """\
+from megatron.bridge import __version__
+from megatron.bridge.training.config import ConfigContainer
+
+
+def _fsdp2(cfg: ConfigContainer) -> ConfigContainer:
+    cfg.dist.use_torch_fsdp2 = True
+    return cfg
+
+
+VARIANTS = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_told"),
+    [
+        ("if __version__ >= '0.6':\n    VARIANTS['fsdp2'] = _fsdp2\n", False),
+        ("if __version__ < '0.6':\n    pass\nelse:\n    VARIANTS['fsdp2'] = _fsdp2\n", False),
+        ("if __version__ >= '0.3':\n    VARIANTS['fsdp2'] = _fsdp2\n", True),
+        ("if __version__ >= '0.6':\n    VARIANTS['fsdp2'] = _fsdp2\nVARIANTS['other'] = _fsdp2\n", True),
+        ("from of_the_site import asked\nif asked():\n    VARIANTS['fsdp2'] = _fsdp2\n", True),
+        ("", True),
+    ],
+)
+def test_a_function_that_is_for_another_release_is_no_recipe(
+    use: str, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("variants.py").write_text(FOR_ANOTHER + use)
+    main(
+        ["--no-cache", "--target-bridge", "0.4.2", "--select", "MFSDP202", "--output-format", "concise", "variants.py"]
+    )
+    assert ("MFSDP202" in capsys.readouterr().out) is is_told

@@ -412,7 +412,9 @@ def _may_come_to_one(interp: Interpreter, entry: Entry) -> bool:
 
 def _entry_points(interp: Interpreter, module: Module) -> Iterator[Tried]:
     for entry in entries.functions(interp, module):
-        yield Tried(module.path, entry, late=entry.name.startswith("_") or entries.needs_arguments(entry))
+        is_private = entry.name.startswith("_")
+        if not (is_private and entries.is_out_of_use(interp, module, entry.name)):
+            yield Tried(module.path, entry, late=is_private or entries.needs_arguments(entry))
     for entry in entries.partials(interp, module):
         yield Tried(module.path, entry, late=entries.needs_arguments(entry))
     for entry in entries.methods(interp, module):

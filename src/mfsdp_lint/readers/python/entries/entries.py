@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
+from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, class_names, has_base, lookup, mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, holds_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, functions_of, meant, resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import may_launch
+from mfsdp_lint.readers.python.state.calling import evaluate, isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter, remembered
 from mfsdp_lint.readers.python.state.parsing import Unread
 from mfsdp_lint.readers.python.state.trees import children
@@ -27,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     DictObject,
     External,
+    Frame,
     Function,
     Instance,
     ListObject,
@@ -79,6 +84,29 @@ def functions(interp: Interpreter, module: Module) -> list[Entry]:
             if isinstance(other, Function):
                 found.append(Entry(node.name, module, "function", node.lineno, other))
     return found
+
+
+def is_out_of_use(interp: Interpreter, module: Module, name: str) -> bool:
+    """Tell whether all that names a function of a module stands where a condition at the top level does not hold: it is
+    for another release, say.
+    """
+    text = interp.finder.sources.text_or_none(module.path) or ""
+    named = {text.count("\n", 0, found.start()) + 1 for found in re.finditer(rf"(?<!\w){name}(?!\w)", text)}
+    used = named - {node.lineno for node in module.tree.body if getattr(node, "name", None) == name}
+    for node in module.tree.body if used else ():
+        if isinstance(node, ast.If) and not used.isdisjoint(_lines(node)):
+            known = isolated(interp, partial(_holds, interp, node.test, Frame(module)), module)
+            if known is not None:
+                used -= {line for each in (node.orelse if known else node.body) for line in _lines(each)}
+    return bool(named) and not used and len(named) > 1
+
+
+def _holds(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
+    return known_truth(interp, evaluate(interp, test, frame), test, frame)
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def is_test(name: str) -> bool:
