@@ -304,7 +304,7 @@ def test_a_recipe_stays_whose_code_a_notebook_takes(fixed: Fixed, line: str, is_
 
 PAGE = "# Train\n\n```python train.py\n{}```\n"
 READS_PAGES = (
-    'import re\n\nFENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)\nTEXT = open("docs/train.md").read()\n'
+    'import re\n\nFENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)\nTEXT = open("docs/train.md").read()\nassert FENCE.findall(TEXT)\n'
 )
 
 

@@ -184,23 +184,29 @@ def _is_folder_compared(users: EditUsers, text: str, folder: str, name: str) -> 
 
 
 _PAGES = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".qmd")
+_LISTS = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".cfg", ".ini")
+"""Endings of data that may list files for a program."""
 _READS_PAGES = lazy_pattern(r"```|code-block|\[source")
 _READS_TEXTS = lazy_pattern(r"\bread_text\(|\.read(?:lines)?\(|\bopen\(|\bgetsource\(")
+_PARSES = lazy_pattern(r"\bast\.parse\(|\bparse_module\(|\btokenize\.")
 _TAKES_ALL = lazy_pattern(r"\bast\.(?:unparse|literal_eval|dump)\b")
 """Makes texts or values of the code that somebody else has written."""
 _WORD = lazy_pattern(r"[A-Za-z_]\w{4,}")
 
 
 def _quoter(users: EditUsers, edit: Edit) -> str:
-    """Return a page that quotes the lines of an edit, where a program reads the code on pages: it compares them."""
+    """Return a page that quotes the lines of an edit under the file's name, where a test reads the code on pages: it
+    compares them.
+    """
     lines = users.texts(edit.span.path).split("\n")
     last = edit.span.line - 1 + (edit.span.column > 1)  # an insertion at a line's begin comes between two lines
     quoted = "\n".join(lines[max(0, edit.span.line - 2) : last + 1])
     word = max(_WORD.findall(quoted), key=len, default="")
-    pages = users.search(edit.span.path, (word,), quoting=True).items() if word else ()
+    name = os.path.basename(edit.span.path)
+    pages = users.search(edit.span.path, (word, name), quoting=True).items() if word else ()
     for page, said in pages:
         if page.endswith(_PAGES) and quoted in said:
-            for other, text in users.search(edit.span.path, ()).items():
+            for other, text in users.search(edit.span.path, ("assert",)).items():
                 if is_python(other) and _READS_PAGES.search(text) and _READS_TEXTS.search(text):
                     return f"{page} quotes these lines, and {other} reads the code on pages"
     return ""
@@ -216,15 +222,17 @@ def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: 
         each.rpartition(".")[2]: str(need.set[each]) for need in request.needs for each in settings if each in need.set
     }
     own = {path, *(need.recipe.path for need in request.needs)}
-    name = os.path.basename(path)
-    named = [name, *(os.path.basename(each) for each in users.search(path, (name,)) if not is_python(each))]
+    name, folder = os.path.basename(path), os.path.basename(os.path.dirname(os.path.abspath(path)))
+    named = [name, *(os.path.basename(each) for each in users.search(path, (name,)) if each.endswith(_LISTS))]
     for other, text in users.search(path, ()).items():
         if other in own or not _is_program(other) or not _READS_TEXTS.search(text):
             continue
         said = [word for word, value in new.items() if value not in text and _is_asked_for(word, text)]
         if not said and not _TAKES_ALL.search(text):
             continue
-        if any(each in text for each in named) or lists(other, text, path):
+        # (Who looks through all files for any code is a tool for developers.)
+        is_listed = said and folder in text and lists(other, text, path)
+        if is_listed or any(each in text for each in named):
             return (
                 f"{other} looks for {said[0]} in the text of {name}" if said else f"{other} parses the text of {name}"
             )
@@ -236,8 +244,11 @@ def _is_program(path: str) -> bool:
 
 
 def _is_asked_for(word: str, text: str) -> bool:
-    """Tell whether a text has a word within quotes."""
-    return word in text and re.search(rf"[\"'][^\"'\n]*\b{word}\b", text) is not None
+    """Tell whether a program looks for a word in code: as a name in a parsed text, or by a pattern."""
+    if word not in text:
+        return False
+    by_name = _PARSES.search(text) and re.search(rf"[\"'](?:[\w.]*\.)?{word}[\"']", text)
+    return bool(by_name or re.search(rf"\bre\.\w+\(\s*[rf]{{0,2}}[\"'][^\"'\n]*\b{word}\b", text))
 
 
 def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
