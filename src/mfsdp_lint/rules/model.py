@@ -34,7 +34,7 @@ STEP_VIEW = lazy_pattern(r"(before|after) (\S.*)")
 Judges = Literal["settings", "writes", "text"]
 """The subject of a rule: the settings, the trace of assignments that made them, or the text of the file."""
 
-Written = Literal["undeclared", "refused", "replaced", "wrapped", "overruled"]
+Written = Literal["undeclared", "refused", "replaced", "wrapped", "overruled", "lost"]
 """Which assignments a rule about writes is about: those to a name that is no field, those that start-up
 replaces, those that it leaves and that are replaced when the model is wrapped, those that a framework on top does not
 hand on."""

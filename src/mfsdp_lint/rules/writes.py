@@ -169,6 +169,9 @@ def assignments(views: SettingsViews, kind: Written, is_linted: IsLinted) -> Ite
         if views.site.front_end != BRIDGE:  # which has nothing on top
             yield from _overruled(views.written, is_linted)
         return
+    if kind == "lost":
+        yield from _lost(views.written, is_linted)
+        return
     resolution = views.resolution
     changed = resolution.changed() if kind == "replaced" else resolution.changed_by_wrapping()
     for path, change in changed.items():
@@ -203,6 +206,23 @@ def _overruled(written: Variant, is_linted: IsLinted) -> Iterator[Assignment]:
                 "write.sure": written.value(path) == after,
             }
             yield Assignment(path, made.earlier, facts, after.value)
+
+
+def _lost(written: Variant, is_linted: IsLinted) -> Iterator[Assignment]:
+    """Yield the overrides of a launch over which the program itself writes another value."""
+    for path in written.settings.written():
+        made, after = written.origin(path), written.value(path)
+        given = None if made is None else made.earlier
+        if made is None or given is None or given.how != "override" or not _is_own(given, is_linted):
+            continue
+        if isinstance(given.value, Known) and isinstance(after, Known) and given.value != after:
+            facts: dict[str, Plain] = {
+                "write.path": path,
+                "write.value": describe(given.value),
+                "write.after": describe(after),
+                "write.line": "" if made.span.path.startswith("<") else f"{made.span.path}:{made.span.line}",
+            }
+            yield Assignment(path, given, facts, after.value)
 
 
 def broken(rule: Rule, views: SettingsViews, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:

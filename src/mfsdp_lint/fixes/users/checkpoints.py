@@ -1,4 +1,4 @@
-"""Who reads the checkpoints of a run, or keeps its own in their folder, and knows one format: the one before a fix."""
+"""Users of the checkpoints of a run: who reads them, or keeps its own in their folder, in the format before a fix."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
-from mfsdp_lint.core.recipe import Span, Variant
+from mfsdp_lint.core.recipe import Source, Span, Variant
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, Need
 from mfsdp_lint.inputs.dependents import MOST_FILES
@@ -34,7 +35,7 @@ def _other_run(users: EditUsers, request: FixRequest, need: Need) -> str:
     """Return a recipe that writes another format than the new one where this run loads from, or loads what it saves."""
     at_fault = {(each.recipe.path, each.recipe.name) for each in request.needs}
     for ours, theirs in ((_LOAD, _SAVE), (_SAVE, _LOAD)):
-        folder = _folder(need.variant, ours)
+        folder = _folder(users, need.variant, ours)
         for recipe in users.recipes if folder is not None else ():
             if (recipe.path, recipe.name) in at_fault or recipe.partial:
                 continue
@@ -42,7 +43,7 @@ def _other_run(users: EditUsers, request: FixRequest, need: Need) -> str:
                 there = variant.value(_FORMAT)
                 if not isinstance(there, Known) or there.value == need.set[_FORMAT] or _is_sharded(variant):
                     continue
-                if _folder(variant, theirs) == folder:
+                if _folder(users, variant, theirs) == folder:
                     does = "saves" if theirs == _SAVE else "loads"
                     return f"{recipe.path} {does} checkpoints in the same folder, as {there.value}"
     return ""
@@ -54,16 +55,17 @@ def _is_sharded(variant: Variant) -> bool:
     return not isinstance(on, Known) or bool(on.value)
 
 
-def _folder(variant: Variant, setting: str) -> Plain | Span:
-    """Return the folder that a recipe of the project names: as a text, or as the place where that is made; None where
-    it names none.
+def _folder(users: EditUsers, variant: Variant, setting: str) -> Plain | Span:
+    """Return the folder that a recipe of the project names: as a text, or as the constant that it is; None where it is
+    put together for each recipe.
     """
     value, origin = variant.value(setting), variant.origin(setting)
     if origin is None or origin.upstream is not None or origin.how == "default":
         return None
-    if isinstance(value, Known):
+    decided = origin.sources[-1] if origin.sources else Source(origin.point, origin.function)
+    if isinstance(value, Known) and str(value.value) in Lines(users.texts(decided.span.path)).cut(decided.span):
         return value.value
-    return origin.sources[-1].span if origin.sources else None
+    return None if decided.function else decided.span
 
 
 def _reader(users: EditUsers, need: Need, path: str) -> str:

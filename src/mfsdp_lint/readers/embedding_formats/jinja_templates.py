@@ -33,7 +33,7 @@ class Printed:
 
 
 UNDEFINED = Scalar(None)
-"""What a name means that nobody defines: false, and printed as nothing."""
+"""The value of a name that nobody defines: false, and printed as nothing."""
 
 
 class OpenMapping(dict[str, Item]):

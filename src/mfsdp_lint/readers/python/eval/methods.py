@@ -267,7 +267,10 @@ class _Comparable:
 def method(interp: Interpreter, owner: Object, name: str, call: Call) -> Object:
     """Evaluate `owner.name(...)` of a built-in type."""
     owner = interp.settle(owner)
-    call = call.passing([interp.settle(argument) for argument in call.arguments], call.keywords)
+    settled = [interp.settle(argument) for argument in call.arguments]
+    if name == "append" and len(settled) == 1 and isinstance(settled[0], str):
+        settled = call.arguments  # a word of the command line stays one
+    call = call.passing(settled, call.keywords)
     match name, call.arguments:
         case "__getitem__", [key]:
             return entry(interp, owner, key, call.node, call.frame)

@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DTYPES,
     MISSING,
+    OVERRIDE,
     Choice,
     DictObject,
     EnumMember,
@@ -172,12 +173,17 @@ def origin(spans: Spans, write: Write | None) -> Origin | None:
 
 
 def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None:
-    """Return the origin of one write; `earlier` is the origin of the write that it replaced."""
+    """Return the origin of one write; `earlier` is the origin of the write that it replaced. Of an override it has the
+    value.
+    """
+    if earlier is not None and write.how != OVERRIDE and getattr(write.earlier, "how", "") == OVERRIDE:
+        assert write.earlier is not None
+        earlier = replace(earlier, how="override", value=plain_value(spans.interp, write.earlier.value))
     if isinstance(write.module, Module) and write.node is not None and hasattr(write.node, "lineno"):
         focus = (
             spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
         )
-        how: How = write.how  # type: ignore[assignment]  # one of those that `Interpreter.note` is given
+        how: How = "assigned" if write.how == OVERRIDE else write.how  # type: ignore[assignment]  # one of `How`
         if write.module.upstream is not None and how != "default":
             how = "upstream"
         return Origin(

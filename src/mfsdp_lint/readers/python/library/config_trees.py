@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     DTYPES,
     MISSING,
+    OVERRIDE,
     Choice,
     ClassObject,
     ConfigTree,
@@ -363,7 +364,8 @@ def _set(interp: Interpreter, config: Object, key: str, value: Object, write: An
         set_attribute(interp, config, key, value, call.node, call.frame)
         return
     said = Frame(write.module, write.function, None, call.frame, call.node)
-    set_attribute(interp, config, key, value, write.node, said, write.focus)
+    how = OVERRIDE if write.how == OVERRIDE else "assigned"
+    set_attribute(interp, config, key, value, write.node, said, write.focus, how)
 
 
 _INNERMOST = lazy_pattern(r"\$\{(?P<said>[^${}]*)\}")

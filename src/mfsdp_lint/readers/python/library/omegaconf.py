@@ -46,6 +46,7 @@ from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    OVERRIDE,
     Choice,
     ClassObject,
     ConfigTree,
@@ -473,10 +474,10 @@ class OverrideWord:
 def _said(interp: Interpreter, said: OverrideWord, value: Object, call: Call) -> Write:
     """Return the write of an override: at the word, or at the text where only one place has it, else at the call."""
     if said.place is not None:
-        return Write(call.frame.module, said.place, None, call.frame.function, "override", value, interp.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+        return Write(call.frame.module, said.place, None, call.frame.function, OVERRIDE, value, interp.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
     text = str(said.text)
     place = _place(call.node, text) or _place(call.frame.module.tree, text)
-    return interp.note(place or call.node, call.frame, None, "assigned", value, None)
+    return interp.note(place or call.node, call.frame, None, OVERRIDE, value, None)
 
 
 def _place(above: Any, text: str) -> ast.AST | None:

@@ -617,7 +617,7 @@ class Interpreter:
         return self.words[number]
 
     file_chooser: Callable[[Any, Object, Frame], Object] | None = None
-    """What tries files of the tree for paths that are not known, if anything does."""
+    """The function that tries files of the tree for paths that are not known, if any does."""
 
     @property
     def tries_files(self) -> bool:

@@ -64,6 +64,10 @@ of a variable of the environment, as an obstacle, its name.
 """
 
 
+OVERRIDE = "override"
+"""How an override is written that somebody gives the program, in a list or as words."""
+
+
 class Write(NamedTuple):
     """A write of one attribute or entry: its place, its value, and the earlier write there.
 
