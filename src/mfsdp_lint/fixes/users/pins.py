@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from mfsdp_lint.fixes.judged import FixRequest, anchors_of
 from mfsdp_lint.fixes.users.checkpoints import other_user_of_checkpoints
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.readers.registry import is_python, kind_of
@@ -188,6 +190,7 @@ _LISTS = (".yaml", ".yml", ".json", ".toml", ".csv", ".tsv", ".cfg", ".ini")
 """Endings of data that may list files for a program."""
 _READS_PAGES = lazy_pattern(r"```|code-block|\[source")
 _READS_TEXTS = lazy_pattern(r"\bread_text\(|\.read(?:lines)?\(|\bopen\(|\bgetsource\(")
+_BY_PATTERN = lazy_pattern(r"\bre\.\w+\(")
 _PARSES = lazy_pattern(r"\bast\.parse\(|\bparse_module\(|\btokenize\.")
 _TAKES_ALL = lazy_pattern(r"\bast\.(?:unparse|literal_eval|dump)\b")
 """Makes texts or values of the code that somebody else has written."""
@@ -225,7 +228,7 @@ def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: 
     name, folder = os.path.basename(path), os.path.basename(os.path.dirname(os.path.abspath(path)))
     named = [name, *(os.path.basename(each) for each in users.search(path, (name,)) if each.endswith(_LISTS))]
     for other, text in users.search(path, ()).items():
-        if other in own or not _is_program(other) or not _READS_TEXTS.search(text):
+        if other in own or not _is_program(other) or not _reads_code(text):
             continue
         said = [word for word, value in new.items() if value not in text and _is_asked_for(word, text)]
         if not said and not _TAKES_ALL.search(text):
@@ -241,6 +244,14 @@ def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: 
 
 def _is_program(path: str) -> bool:
     return is_python(path) or path.endswith(NOTEBOOK)
+
+
+@lru_cache(maxsize=MOST_FILES)
+def _reads_code(text: str) -> bool:
+    """Tell whether a program reads texts, and parses them or looks for patterns in them."""
+    return _READS_TEXTS.search(text) is not None and bool(
+        _PARSES.search(text) or _TAKES_ALL.search(text) or _BY_PATTERN.search(text)
+    )
 
 
 def _is_asked_for(word: str, text: str) -> bool:
