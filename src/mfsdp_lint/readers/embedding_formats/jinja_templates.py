@@ -64,16 +64,21 @@ class _Tag:
 _TAG = lazy_pattern(
     r"\{#(?P<comment>.*?)#\}"
     r"|\{%(?P<left>[-+]?)\s*raw\s*-?%\}(?P<raw>.*?)\{%-?\s*endraw\s*(?P<raw_right>[-+]?)%\}"
-    r"|\{%(?P<from>[-+]?)\s*(?P<word>\w+)(?P<said>(?:\"[^\"]*\"|'[^']*'|(?!-?%\}).)*)(?P<to>[-+]?)%\}"
-    r"|\{\{(?P<before>[-+]?)(?P<value>(?:\"[^\"]*\"|'[^']*'|(?!-?\}\}).)*)(?P<behind>[-+]?)\}\}",
+    r"|\{%(?P<from>[-+]?)\s*(?P<word>\w+)(?P<said>(?:\"[^\"]*\"|'[^']*'|(?!-?%\})[^\"'])*)(?P<to>[-+]?)%\}"
+    r"|\{\{(?P<before>[-+]?)(?P<value>(?:\"[^\"]*\"|'[^']*'|(?!-?\}\})[^\"'])*)(?P<behind>[-+]?)\}\}",
     re.DOTALL,
 )
+_OPENS = lazy_pattern(r"\{[{%#]")
+_LONGEST = 100_000
+"""Characters of a template that people write."""
 _BLOCKS = {"if": "endif", "for": "endfor"}
 _PARTS = {"elif": "if", "else": "if for"}
 
 
 def _parsed(text: str, *, trim: bool, lstrip: bool) -> list[_Tag]:
     """Parse a template. Raises TemplateNotFollowed."""
+    if len(text) > _LONGEST or len(_OPENS.findall(text)) > MOST:
+        raise TemplateNotFollowed
     root: list[_Tag] = []
     here = root
     waiting: list[tuple[_Tag, list[_Tag]]] = []
@@ -309,7 +314,10 @@ def _evaluated(node: ast.expr, scope: Mapping[str, Item], missing: Item) -> Item
             return _filtered(node, left, filter_, value)
         case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _COMPUTED:
             one, other = _plain(value(left)), _plain(value(right))
-            if any(isinstance(each, list) or (isinstance(each, int) and abs(each) > _LARGEST) for each in (one, other)):
+            are_texts = isinstance(kind, ast.Add) and isinstance(one, str) and isinstance(other, str)
+            if not are_texts and not all(
+                isinstance(each, int | float) and abs(each) < _LARGEST for each in (one, other)
+            ):
                 return UNKNOWN_ITEM
             return Scalar(_COMPUTED[type(kind)](one, other))
         case ast.Call(func=ast.Name(id="range"), args=numbers):
@@ -366,6 +374,12 @@ def _plain(item: Item) -> Any:
     return [_plain(each) for each in item]
 
 
+def _replaced(text: str, old: str, new: str) -> str:
+    if len(text) * (len(new) + 1) > _LONGEST:
+        raise _NotKnownError
+    return text.replace(old, new)
+
+
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "int": lambda value: int(float(value)) if isinstance(value, str) else int(value),
     "float": float,
@@ -379,7 +393,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "quote": lambda value: shlex.quote(spelled(value)),
     "bool": lambda value: value.lower() in _TRUE_WORDS if isinstance(value, str) else bool(value),
     "ternary": lambda value, yes, no: yes if value else no,
-    "replace": lambda value, old, new: spelled(value).replace(old, new),
+    "replace": lambda value, old, new: _replaced(spelled(value), old, new),
 }
 
 
