@@ -54,7 +54,7 @@ def configurations_for(modules: Sequence[Module], reading: Module, sources: Sour
     names as the others; or if all of its keys are flags of Megatron-LM, or one turns FSDP on, where the program reads
     none by name.
     """
-    formats = _formats(reading.tree)
+    formats = _formats(sources.text_or_none(reading.path) or "")
     if not formats:
         return None
     required = frozenset[str]().union(*(_required(module.tree) for module in modules))
@@ -90,13 +90,16 @@ def chosen_file(interp: Interpreter, path: Object, frame: Frame) -> Object:
 
 
 def files_for(interp: Interpreter, reading: Module) -> list[str]:
-    """Return the files of the project that a module of a program may be given to read: those of which the program knows
-    all keys; none if these are more than a few.
+    """Return the files of the project that a module of the program at hand may be given to read: those of which the
+    texts of the program have all keys; none if these are more than a few.
     """
-    if not _formats(reading.tree):
+    sources = interp.finder.sources
+    formats = _formats(sources.text_or_none(reading.path) or "")
+    if not formats:
         return []
-    words = NAMES.union(*(_words(each.tree) for each in own_modules(interp)))
-    files = [path for path, keys in _with_top_keys(reading, interp.finder.sources) if keys and keys <= words]
+    texts = (sources.text_or_none(path) or "" for path in interp.program_of(interp.entry))
+    words = NAMES.union(*map(_words, texts))
+    files = [path for path, keys in _with_top_keys(reading.path, formats, sources) if keys and keys <= words]
     return files if len(files) <= MOST_FILES else []
 
 
@@ -105,24 +108,17 @@ _MOST_TURNS = 4
 
 
 @lru_cache(maxsize=512)
-def _words(tree: ast.Module) -> frozenset[str]:
-    """Return the names in a module, and the texts that are names."""
-    return frozenset(_names_in(tree))
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
 
 
-def _names_in(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
-                yield name
-            case ast.keyword(arg=str(name)):
-                yield name
+_WORD = lazy_pattern(r"[A-Za-z_][\w-]*")
 
 
-def _with_top_keys(reading: Module, sources: Sources) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the files of the project in the formats that a module reads, with their keys at the top."""
-    root = _root_of(reading.path)
-    for suffixes, _ in _formats(reading.tree):
+def _with_top_keys(path: str, formats: Formats, sources: Sources) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the files of the project around a file in some formats, with their keys at the top."""
+    root = _root_of(path)
+    for suffixes, _ in formats:
         every = sources.shared(("files of formats", root, suffixes), partial(_list_of_files, root, suffixes)).result
         for path in every:
             yield path, _top_keys(path)
@@ -162,10 +158,13 @@ def _root_of(path: str) -> str:
     return root if is_project(root) else folder
 
 
+Formats = Sequence[tuple[tuple[str, ...], re.Pattern[str]]]
+"""Formats of data, each as in `_FORMATS`."""
+
+
 @lru_cache(maxsize=512)
-def _formats(tree: ast.Module) -> Sequence[tuple[tuple[str, ...], re.Pattern[str]]]:
-    """Return the formats that a file of a program reads, each as in `_FORMATS`."""
-    text = ast.unparse(tree)
+def _formats(text: str) -> Formats:
+    """Return the formats that a file of a program reads."""
     return [each for words, each in _FORMATS.items() if re.search(words, text)]
 
 
