@@ -303,9 +303,12 @@ def test_a_recipe_stays_whose_code_a_notebook_takes(fixed: Fixed, line: str, is_
 
 
 PAGE = "# Train\n\n```python train.py\n{}```\n"
-READS_PAGES = (
-    'import re\n\nFENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)\nTEXT = open("docs/train.md").read()\nassert FENCE.findall(TEXT)\n'
-)
+READS_PAGES = """import re
+
+FENCE = re.compile(r"```python (\\S+)\\n(.*?)```", re.S)
+TEXT = open("docs/train.md").read()
+assert FENCE.findall(TEXT)
+"""
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
+from mfsdp_lint.core.finding import SEVERITIES, Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -228,17 +228,25 @@ def violations_of(found: RuleMatches, *, every: bool = False, faults: Faults | N
 def strongest(hits: Sequence[RuleMatch], rules: Sequence[Rule]) -> list[RuleMatch]:
     """Drop the hits that another hit of the same variant makes superfluous.
 
-    A hit about an assignment is dropped if a rule about settings has a hit for the same setting.
+    A hit about an assignment is dropped if a rule about settings has a hit for the same setting that is as severe.
     """
     above = stronger(rules)
     fired = {(id(hit.variant), hit.rule.code) for hit in hits}
-    told = {(id(hit.variant), path) for hit in hits if not hit.assignment for path in hit.witnesses}
+    told: dict[tuple[int, str], Severity] = {}
+    for hit in hits:
+        for path in () if hit.assignment else hit.witnesses:
+            key = id(hit.variant), path
+            told[key] = min(told.get(key, hit.case.severity), hit.case.severity, key=SEVERITIES.index)
     return [
         hit
         for hit in hits
         if not any((id(hit.variant), code) in fired for code in above[hit.rule.code])
-        and not (hit.assignment and (id(hit.variant), hit.assignment.path) in told)
+        and not (hit.assignment and _is_told(hit.case, told.get((id(hit.variant), hit.assignment.path))))
     ]
+
+
+def _is_told(case: Case, severity: Severity | None) -> bool:
+    return severity is not None and SEVERITIES.index(severity) <= SEVERITIES.index(case.severity)
 
 
 def hits_of(recipe: Recipe, views: SettingsViews, asked: RuleIndex) -> Iterator[RuleMatch]:

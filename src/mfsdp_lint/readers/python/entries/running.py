@@ -287,7 +287,8 @@ def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
         copied = deep_copy(interp, environment, copies)
         assert isinstance(copied, DictObject)
         environment = copied
-    return _variant(interp, root, environment, spans, tuple(words for _, words in interp.path.taken))
+    when = tuple(dict.fromkeys(words for _, words in interp.path.taken))
+    return _variant(interp, root, environment, spans, when)
 
 
 def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:

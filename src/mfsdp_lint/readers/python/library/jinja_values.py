@@ -16,16 +16,16 @@ from mfsdp_lint.readers.embedding_formats.jinja_templates import (
 )
 from mfsdp_lint.readers.embedding_formats.template_values import UNKNOWN_ITEM, Item, Scalar
 from mfsdp_lint.readers.python.eval.iteration import as_text
-from mfsdp_lint.readers.python.library.templates import put_together
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Option, PathObject
 
 
-def filled(interp: Interpreter, call: Call) -> Object:
-    """Fill in a template of Jinja. What depends on values that are not known is not known, and neither is what filters
-    and tests of the program's own, and other marks, make of it.
+def parts_of(interp: Interpreter, call: Call) -> list[tuple[str | None, Any]] | None:
+    """Return the parts of what a call makes of a template of Jinja, each with its place, and None for the text of one
+    that depends on values that are not known. Return None where the template is not known, or not followed: with
+    filters and tests of the program's own, and other marks.
     """
     said, trim, lstrip, keeps, others, values = map(interp.settle, call.arguments)
     changed = isinstance(others, DictObject) and any(
@@ -35,7 +35,7 @@ def filled(interp: Interpreter, call: Call) -> Object:
     )
     how = (trim, lstrip, keeps)
     if not isinstance(said, str) or changed or not all(isinstance(each, bool) for each in how):
-        return interp.unknown("", not_none=True)
+        return None
     items = _Items(interp)
     known = items.of(values)
     source = said.removesuffix("" if keeps else "\n")
@@ -44,7 +44,7 @@ def filled(interp: Interpreter, call: Call) -> Object:
             source, known if isinstance(known, Mapping) else {}, trim=bool(trim), lstrip=bool(lstrip)
         )
     except TemplateNotFollowed:
-        return interp.unknown("", not_none=True)
+        return None
     path, lines = interp.finder.texts.get(said), Lines(said)
     found: list[tuple[str | None, Any]] = []
     for part in parts:
@@ -58,7 +58,7 @@ def filled(interp: Interpreter, call: Call) -> Object:
             found.append(("" if part.item is UNDEFINED else text, write or here))
         else:
             found.append((None, here))
-    return put_together(interp, said, found, [values])
+    return found
 
 
 class _Items:

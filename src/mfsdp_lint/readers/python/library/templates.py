@@ -61,12 +61,12 @@ def _substitute(*, is_safe: bool) -> Model:
         def in_file(start: int, end: int) -> Origin | None:
             return None if path is None else Origin(lines.span(path, start, end), "assigned")
 
-        return put_together(interp, said, list(parts()), list(values.values()))
+        return _put_together(interp, said, list(parts()), list(values.values()))
 
     return model
 
 
-def put_together(
+def _put_together(
     interp: Interpreter, template: str, parts: list[tuple[str | None, Any]], values: list[Object]
 ) -> Object:
     """Return the text that the parts of a template make, each with its place; None stands for a part that is not known.
@@ -90,9 +90,12 @@ def _given_by(call: Call) -> dict[str, Any]:
 @models("jinja2.filled")
 def _filled(interp: Interpreter, call: Call) -> Object:
     """Fill in a template of Jinja. (Hardly any program has one.)"""
-    from mfsdp_lint.readers.python.library.jinja_values import filled
+    from mfsdp_lint.readers.python.library.jinja_values import parts_of
 
-    return filled(interp, call)
+    parts, template = parts_of(interp, call), interp.settle(call.arguments[0])
+    if parts is None or not isinstance(template, str):
+        return interp.unknown("", not_none=True)
+    return _put_together(interp, template, parts, [call.arguments[-1]])
 
 
 models("string.Template.substitute")(_substitute(is_safe=False))
