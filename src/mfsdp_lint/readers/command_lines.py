@@ -19,6 +19,9 @@ COMMAND_LINE = lazy_pattern(
 )
 """A launcher, or Python, and a program behind it. (The lengths have bounds, for a text may be meant to take long.)"""
 
+FOLDER_KEYS = r"(?:code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?)"
+"""The keys that name the folder in which a job starts: AzureML's `code`, `working_dir` of many."""
+
 _EXPORTS = lazy_pattern(
     r"(?:^|;|&&)[ \t]*(?:export|unset)(?P<words>(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\$\([^()\n]*\)|[^\s;&|()\"'])+)+)",
     re.MULTILINE,

@@ -22,6 +22,7 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.command_lines import FOLDER_KEYS
 from mfsdp_lint.readers.experiments import experiments_in
 from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
 from mfsdp_lint.readers.programs import Programs
@@ -139,8 +140,7 @@ _LONGEST_PATH = 4096
 """Characters that Linux allows."""
 
 _CHANGES = lazy_pattern(
-    r"(?:\bcd\s+|^[ \t-]*(?:code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?):[ \t]+)"
-    r"[\"']?([\w./-]+)",
+    rf"(?:\bcd\s+|^[ \t-]*{FOLDER_KEYS}:[ \t]+)[\"']?([\w./-]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 

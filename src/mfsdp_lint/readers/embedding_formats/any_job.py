@@ -20,7 +20,7 @@ from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.discover import HEAD
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.readers.command_lines import COMMAND_LINE, is_launcher
+from mfsdp_lint.readers.command_lines import COMMAND_LINE, FOLDER_KEYS, is_launcher
 from mfsdp_lint.readers.embedding_formats.blocks import blocks_of, environment_at
 from mfsdp_lint.readers.embedding_formats.held_texts import (
     Variables,
@@ -45,8 +45,7 @@ from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, Sequenc
 _ENVIRONMENT = lazy_pattern(r"(?i)(?:\w*_)?env(?:s|ironment|_?vars?)?(?:[_-]?(?:variables|vars))?")
 _ARGUMENTS = lazy_pattern(r"(?i)\w*arg(?:ument)?s|parameters|options|flags")
 _VARIABLES = lazy_pattern(r"(?i)\w*(?:vars|variables|param(?:eter)?s|inputs|values|config)")
-_FOLDER = lazy_pattern(r"(?i)code|cwd|chdir|(?:source|working|work|project|run)[_-]?dir(?:ectory)?")
-"""Keys that name the folder in which a job starts: AzureML's `code`, `working_dir` of many."""
+_FOLDER = lazy_pattern(FOLDER_KEYS, re.IGNORECASE)
 _PROSE = lazy_pattern(r"(?i)\w*(?:description|help|title|comment|doc|notes?|message|summary|name|label)")
 
 

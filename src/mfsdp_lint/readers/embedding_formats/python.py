@@ -6,7 +6,6 @@ A word keeps the place of its expression; where that is not seen, the place of t
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,6 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.inputs.projects import shown
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.command_lines import COMMAND_LINE
@@ -28,11 +26,17 @@ from mfsdp_lint.readers.given_words import HOLE, Given
 from mfsdp_lint.readers.programs import Programs
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.addressed import ProgramEvaluation, Starts, Watch, note
-from mfsdp_lint.readers.python.entries.given_files import configurations_for, own_modules
+from mfsdp_lint.readers.python.entries.given_files import (
+    configurations_for,
+    files_like,
+    is_left_open,
+    one_file,
+    own_modules,
+    what_it_says,
+)
 from mfsdp_lint.readers.python.eval.branches import one_key
 from mfsdp_lint.readers.python.eval.classes import special
 from mfsdp_lint.readers.python.eval.containers import text_of_key
-from mfsdp_lint.readers.python.eval.path_objects import like
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.library.subprocesses import start_out_of_sight
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -52,7 +56,6 @@ from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    MISSING,
     Bound,
     ClassObject,
     DictObject,
@@ -64,7 +67,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
-    PartlyKnown,
     Unknown,
     uncertain,
 )
@@ -219,20 +221,19 @@ class _Watching(Interpreter):
         return _mentions_launcher(self.finder.sources.text_or_none(function.module.path) or "", called)
 
     def file_meant(self, path: Object, frame: Frame) -> Object:
-        if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
+        if not is_left_open(path):
             return path
-        named = like(self, path, frame.module) if isinstance(path, PartlyKnown) else []
-        files = named or configurations_for(own_modules(self), frame.module, self.finder.sources)
+        files = files_like(self, path, frame) or configurations_for(
+            own_modules(self), frame.module, self.finder.sources
+        )
         if files is None:
             return path
-        text = path.text or "its configuration"
         if not 0 < len(files) <= MOST_ROWS:
-            self.files_left_out[text] = len(files)
+            self.files_left_out[what_it_says(path)] = len(files)
             files = files[:MOST_ROWS]
         if not files:
             return path
-        known = {f"{self.finder.symbol(os.path.dirname(file))}/{os.path.basename(file)}": file for file in files}
-        meant = one_key(self, path, list(known), text, MOST_TURNS, lambda value: shown(known[str(value)]))
+        meant, known = one_file(self, path, files, MOST_TURNS)
         # The others are read on other paths.
         self.read_elsewhere = frozenset(known.values()) - {known.get(str(meant), "")}
         return meant
@@ -335,7 +336,7 @@ def _started_by(
             held = placed.held()
             if held is not None:
                 started.append(_as_called(replace(held, files=dict(files)), command, path, interp))
-        when = tuple(dict.fromkeys(words for _, words in interp.path.taken))
+        when = interp.path.when
         started += _left_for_others(files, started, when)
         found += (each for number, each in enumerate(started) if each not in (*found, *started[:number]))
     interp.finish()

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
+from typing import TypeGuard
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs import disk
@@ -78,15 +79,34 @@ def chosen_file(interp: Interpreter, path: Object, frame: Frame) -> Object:
     """Return the file of the project that a path means which whoever starts the program gives: another one on each path
     through it. It stays unknown where no file, or more than a few, have keys of which the program knows all.
     """
-    if not isinstance(path, Unknown) or (type(path) is Option and path.default not in (None, MISSING)):
+    if not is_left_open(path):
         return path
-    files = like(interp, path, frame.module) if isinstance(path, PartlyKnown) else []
-    files = files or files_for(interp, frame.module)
-    if not 0 < len(files) <= MOST_FILES:
-        return path
+    files = files_like(interp, path, frame) or files_for(interp, frame.module)
+    return one_file(interp, path, files, _MOST_TURNS)[0] if 0 < len(files) <= MOST_FILES else path
+
+
+def is_left_open(path: Object) -> TypeGuard[Unknown]:
+    """Tell whether whoever starts the program says what a path is: it is not known, and no option with a default."""
+    return isinstance(path, Unknown) and not (type(path) is Option and path.default not in (None, MISSING))
+
+
+def files_like(interp: Interpreter, path: Unknown, frame: Frame) -> list[str]:
+    """Return the files that a path may mean of which a part is known; none where nothing is."""
+    return like(interp, path, frame.module) if isinstance(path, PartlyKnown) else []
+
+
+def what_it_says(path: Unknown) -> str:
+    """Return how the program calls a path that is not known."""
+    return path.text or "its configuration"
+
+
+def one_file(interp: Interpreter, path: Unknown, files: Sequence[str], turns: int) -> tuple[Object, dict[str, str]]:
+    """Take a path to mean one of several files, another one on each path through the program; return what it is then,
+    and the files by what it may be. It stays unknown where there is no room for that many paths.
+    """
     known = {f"{interp.finder.symbol(os.path.dirname(file))}/{os.path.basename(file)}": file for file in files}
-    text = path.text or "its configuration"
-    return one_key(interp, path, list(known), text, _MOST_TURNS, lambda key: shown(known[str(key)]))
+    meant = one_key(interp, path, list(known), what_it_says(path), turns, lambda key: shown(known[str(key)]))
+    return meant, known
 
 
 def files_for(interp: Interpreter, reading: Module) -> list[str]:
@@ -133,8 +153,12 @@ _TOP_KEY = lazy_pattern(r"^(?:\[+)?[\"']?([\w-]+)[\"']?(?:[.\w-]*\]+|[ \t]*[:=])
 
 
 def _top_keys(path: str) -> frozenset[str]:
-    text = _text_of(path)
-    if not path.endswith(".json"):
+    return _keys_at_the_top(_text_of(path), path.endswith(".json"))
+
+
+@lru_cache(maxsize=512)
+def _keys_at_the_top(text: str, is_json: bool) -> frozenset[str]:
+    if not is_json:
         return frozenset(_TOP_KEY.findall(text))
     try:
         found = json.loads(text)

@@ -287,8 +287,7 @@ def variant_of(interp: Interpreter, root: Object, spans: Spans) -> Variant:
         copied = deep_copy(interp, environment, copies)
         assert isinstance(copied, DictObject)
         environment = copied
-    when = tuple(dict.fromkeys(words for _, words in interp.path.taken))
-    return _variant(interp, root, environment, spans, when)
+    return _variant(interp, root, environment, spans, interp.path.when)
 
 
 def _names_of(container: Object, names: Mapping[str, Object]) -> frozenset[str]:

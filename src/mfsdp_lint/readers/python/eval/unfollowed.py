@@ -125,7 +125,7 @@ def _as_it_is(interp: Interpreter, container: Object, node: Any, frame: Frame) -
         root,
         environment,
         path.facts.copy(),
-        tuple(dict.fromkeys(words for _, words in path.taken)),
+        path.when,
         (*here, *calls_to(frame)),
     )
 

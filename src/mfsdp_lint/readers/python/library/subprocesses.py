@@ -501,7 +501,7 @@ def _start(
         return None
     copied = _as_it_is(interp, variables)
     calls = ((call.frame.module, call.node, call.frame.function), *calls_to(call.frame))
-    when = tuple(dict.fromkeys(words for _, words in interp.path.taken))
+    when = interp.path.when
     started = Command(words, line, copied, folder, calls, when, templated, body, writes, adds)
     interp.starting(started)
     return started

@@ -22,11 +22,7 @@ from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.bounds import LONGEST_TEXT
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED
-from mfsdp_lint.readers.python.values.objects import (
-    DictObject,
-    Object,
-    StandardObject,
-)
+from mfsdp_lint.readers.python.values.objects import DictObject, Object, StandardObject
 
 
 def _substitute(*, is_safe: bool) -> Model:

@@ -239,6 +239,11 @@ class ExecutionPath:
         self.launches = Launches(self.environment.born)
         self.validated = DictObject({}, self.environment.born)
 
+    @property
+    def when(self) -> tuple[str, ...]:
+        """The sides taken, in words, each once: a choice among many takes several decisions."""
+        return tuple(dict.fromkeys(words for _, words in self.taken))
+
     def aside(self) -> ExecutionPath:
         """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
         path = ExecutionPath(self.decisions, self.started, self.environment)
