@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.history import OF_HOOKS
+from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.judge import Linter
+from mfsdp_lint.inputs.projects import OF_HOOKS
 
 HEAD = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
 
@@ -22,6 +24,7 @@ def _recipe(imports: str, *lines: str) -> str:
 @pytest.fixture(autouse=True)
 def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(cache.VARIABLE)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", OF_HOOKS):
         monkeypatch.delenv(name, raising=False)
     Path("pyproject.toml").write_text('[tool.mfsdp-lint]\ntarget-bridge = "0.3.1"\nselect = ["MFSDP101"]\n')
@@ -123,9 +126,28 @@ def test_what_is_kept_of_a_run_depends_on_no_commit(
     _git("commit", "-qm", "first")
     assert _places(capsys, "named.py")
     _commit()
-    assert _places(capsys, "named.py") == []
+    for _ in range(2):
+        assert _places(capsys, "named.py") == []
     monkeypatch.setenv(OF_HOOKS, "HEAD~1")
     assert _places(capsys, "named.py")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_nothing_is_judged_again_while_neither_files_nor_head_change(
+    *, packed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, (before, after), recipe = WAYS["a condition"]
+    _commit(named=named.format(before), recipe=recipe)
+    Path("named.py").write_text(named.format(after))
+    if packed:
+        _git("pack-refs", "--all")
+    told = _places(capsys, "named.py")
+    with monkeypatch.context() as patched:
+        patched.setattr(Linter, "__call__", None)
+        main(["--output-format=concise", "named.py"])
+        assert [line.partition(": ")[0] for line in capsys.readouterr().out.splitlines()[:-1]] == told
+    _commit()
+    assert _places(capsys, "named.py") == []
 
 
 @pytest.mark.parametrize("there", [".git", "/nowhere"])

@@ -32,7 +32,7 @@ from mfsdp_lint.core.version import __version__
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import TARGETS, Options, UsageError, merge
-from mfsdp_lint.inputs.projects import OWN_FOLDER, active_environments, own_packages, root_above
+from mfsdp_lint.inputs.projects import DECIDING, OWN_FOLDER, active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import Target
 from mfsdp_lint.reports.summary import RecipeState, Summary, recounted
@@ -49,8 +49,8 @@ class Outcome:
     asked for. `unfollowed` is code of which there is no recipe though there should be. `patch` is the output of
     `--diff`. `left` says which files were to be written and were not. `sources` are the files as they are after the
     run. `read` are the recipes themselves for every target; None where the outcome is cached from an earlier run, and
-    `legible` then the files whose text may be shown: those that the earlier run looked at. What git says of the change
-    decided one that is not `is_lasting`.
+    `legible` then the files whose text may be shown: those that the earlier run looked at. More than what was looked at
+    decided one that is not `is_lasting`, as a revision that a variable names.
     """
 
     findings: tuple[Finding, ...]
@@ -340,7 +340,7 @@ def _key(options: Options) -> str:
     """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
     proofs = options.show_fixes if options.fixes_are_seen else False
     asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=proofs, cache_dir=None)
-    return _hash(*_world(), repr(asked))
+    return _hash(*_world(), *(os.environ.get(name, "") for name in DECIDING), repr(asked))
 
 
 _OF_READINGS = (

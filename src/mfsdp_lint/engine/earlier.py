@@ -114,8 +114,10 @@ def main() -> None:
     terminal.data(kept.dumps(_seen(judge, tree)))
 
 
-def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
+def with_brought(judgement: Judgement, judge: Linter) -> tuple[Judgement, bool]:
     """Return a judgement with the mistakes that the change of the named files brings in files that use them.
+
+    Returned with it: whether nothing but files that were looked at decides it.
 
     Where a text of the named ones gives the value at fault, that is told there anyway. A constant that only decides a
     condition, a key, a method or a class leads nobody there: what was no mistake before the change, and is one now, is
@@ -123,11 +125,11 @@ def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
     """
     now = judgement.sources
     before = before_change(file.path for file in judge.question.every_file)
-    lines = {path: _first_change(text, now.as_it_is_or_none(path) or "") for path, text in before.items()}
+    lines = {path: _first_change(text, now.as_it_is_or_none(path) or "") for path, text in before.texts.items()}
     changed = {path: line for path, line in lines.items() if line is not None}
     if not changed:
-        return judgement
-    then = judge(now.with_texts({path: before[path] for path in changed}), judgement)
+        return judgement, before.by_files_alone
+    then = judge(now.with_texts({path: before.texts[path] for path in changed}), judgement)
     known = [each for cause in (*then.causes, *then.of_users) for each in cause.violations]
     recipes = set(map(_mistaken, known))
     places = {(each.rule.code, each.primary.span) for each in known}
@@ -140,7 +142,8 @@ def with_brought(judgement: Judgement, judge: Linter) -> Judgement:
             for each in cause.violations
         )
     ]
-    return replace(judgement, causes=(*judgement.causes, *brought), of_users=())
+    told = replace(judgement, causes=(*judgement.causes, *brought), of_users=())
+    return told, before.by_files_alone
 
 
 _BROUGHT = "the change of this file brings it about"

@@ -70,11 +70,11 @@ def run(options: Options, recall: Recall | None = None) -> Outcome:
             done = _fixed(judgement, this, faults)
 
     def told(judgement: Judgement) -> Outcome:
-        is_lasting = not judgement.of_users
+        is_lasting = True
         if judgement.of_users:
             from mfsdp_lint.engine.earlier import with_brought
 
-            judgement = with_brought(judgement, judge)
+            judgement, is_lasting = with_brought(judgement, judge)
         problems = (*judgement.problems, *not_there)
 
         def outcome(paths: Collection[str]) -> Outcome:

@@ -9,11 +9,13 @@ import os
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from enum import Enum
 
 from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.inputs.projects import repository_above
+from mfsdp_lint.inputs.projects import DECIDING, OF_HOOKS, REPOSITORY, holds_repository, repository_above
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 MOST_FILES = 50_000
@@ -91,30 +93,80 @@ def write_tree(revision: Revision, folder: str) -> frozenset[str]:
     return frozenset(blob.path for blob in blobs)
 
 
-OF_HOOKS = "PRE_COMMIT_FROM_REF"
-"""The variable in which pre-commit names the revision before the changes that are checked, where that is not HEAD."""
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The texts that files had before a change; `by_files_alone` where only files that were looked at say so."""
+
+    texts: dict[str, str]
+    by_files_alone: bool
 
 
-def before_change(paths: Iterable[str]) -> dict[str, str]:
+def before_change(paths: Iterable[str]) -> Before:
     """Return the texts that files had before the change that a commit hook checks, of those that had one.
 
     That is a commit: HEAD, or the one that pre-commit names. What is no text in UTF-8 there, or in no repository of
     git, is left out.
     """
     found: dict[str, str] = {}
+    named = os.environ.get(OF_HOOKS)
+    by_files_alone = os.environ.keys().isdisjoint(DECIDING)
     by_repository: dict[str, list[str]] = {}
     for path in paths:
         by_repository.setdefault(repository_above(os.path.dirname(os.path.realpath(path))), []).append(path)
     for folder, here in by_repository.items():
-        with suppress(UsageError, _Failed, ValueError):
-            there = revision(os.environ.get(OF_HOOKS) or "HEAD", folder)
+        head = _head(folder)
+        try:
+            there = revision(named or "HEAD", folder)
             names = {os.path.relpath(os.path.realpath(path), there.root).replace(os.sep, "/"): path for path in here}
             # (Where a file is now, there may have been a folder.)
             blobs = [blob for blob in _blobs(there, names) if blob.path in names and blob.mode != _LINK]
             for blob, content in zip(blobs, _contents(there, blobs), strict=True):
                 with suppress(UnicodeDecodeError):
                     found |= {} if content is None else {names[blob.path]: content.decode("utf-8-sig")}
-    return found
+            by_files_alone &= head is _Head.NAMED
+        except (UsageError, _Failed, ValueError):
+            by_files_alone &= head is _Head.NOWHERE
+    return Before(found, by_files_alone)
+
+
+class _Head(Enum):
+    """What the files of git say of HEAD: the commit, that there is no repository, or what is not understood here."""
+
+    NAMED = "named"
+    NOWHERE = "nowhere"
+    NOT_SAID = "not said"
+
+
+def _head(folder: str) -> _Head:
+    """Look at the files of git that name the commit at HEAD in the repository that a folder is the root of."""
+    own = common = os.path.join(folder, REPOSITORY)
+    if disk.is_file(own):  # that of a work tree, or of a submodule
+        own = common = os.path.join(folder, (_line(own) or "").removeprefix("gitdir: "))
+    if (shared := _line(os.path.join(own, "commondir"))) is not None:
+        common = os.path.join(own, shared)
+    head = _line(os.path.join(own, "HEAD"))
+    if head is None:  # git goes on above the folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return _Head.NOWHERE
+        return _head(above) if not holds_repository(above) else _Head.NOT_SAID
+    if not head.startswith(_NAMES_ANOTHER):
+        return _Head.NAMED
+    _line(os.path.join(common, "packed-refs"))
+    branch = _line(os.path.join(common, head.removeprefix(_NAMES_ANOTHER))) or ""
+    return _Head.NOT_SAID if head.endswith(_ELSEWHERE) or branch.startswith(_NAMES_ANOTHER) else _Head.NAMED
+
+
+def _line(path: str) -> str | None:
+    """Return the first line of a file of git; None where there is none."""
+    with suppress(OSError, ValueError):
+        return disk.read(path).decode("utf-8", "replace").partition("\n")[0]
+    return None
+
+
+_NAMES_ANOTHER = "ref: "
+_ELSEWHERE = "/.invalid"
+"""The end of the name that stands for HEAD where git keeps its references in tables (git 2.45, reftable)."""
 
 
 def _blobs(revision: Revision, paths: Collection[str] = ()) -> Iterator[_Blob]:

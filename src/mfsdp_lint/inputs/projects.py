@@ -62,6 +62,12 @@ def shown(path: str) -> str:
     return (path if relative.startswith("..") else relative).replace(os.sep, "/")
 
 
+OF_HOOKS = "PRE_COMMIT_FROM_REF"
+"""The variable in which pre-commit names the revision before the changes that are checked, where that is not HEAD."""
+
+DECIDING = (OF_HOOKS, "GIT_WORK_TREE")
+"""The variables that decide what the texts before a change were, besides the files of git."""
+
 VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 """The variables of the environment that name an active virtual or conda environment."""
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.program_files import ProgramFiles
 from tests.readers.python.several_files import agrees
 
 NOTED = """\
@@ -205,6 +208,37 @@ def recipe():
     return sized(FIELDS)
 """,
     },
+    "its metaclass comes from one of another file": {
+        "core.py": """\
+JOBS = {}
+
+class Noting(type):
+
+    def __init__(cls, name, bases, body, **kw):
+        super().__init__(name, bases, body)
+        JOBS[name] = cls
+""",
+        "jobs.py": """\
+from core import Noting
+
+class JobMeta(Noting):
+    pass
+
+class Job(metaclass=JobMeta):
+    pass
+""",
+        "main.py": """\
+from config import sized
+from core import JOBS
+from jobs import Job
+
+class Daily(Job):
+    tp = 3
+
+def recipe():
+    return sized(JOBS['Daily'].tp)
+""",
+    },
     "it is defined under a condition": {
         "core.py": NOTED,
         "main.py": """\
@@ -228,3 +262,19 @@ def test_what_a_definition_runs_is_there_for_others(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     agrees(files)
+
+
+def test_a_name_that_ends_like_a_metaclass_makes_no_class_run_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "meta.py": "class ModelMeta:\n    size: int = 1\n\n\nclass LargeMeta(ModelMeta):\n    size = 2\n",
+        "main.py": "from meta import LargeMeta\n\n\nclass Own(LargeMeta):\n    pass\n",
+        "noting.py": "class Noting(type):\n    pass\n",
+        "noted.py": "from noting import Noting\n\n\nclass Own(metaclass=Noting):\n    pass\n",
+    }
+    for path, text in texts.items():
+        Path(path).write_text(text)
+    programs = ProgramFiles(ModuleFinder(Sources()))
+    assert [path for path in texts if programs.runs_hooks(path)] == ["noted.py"]

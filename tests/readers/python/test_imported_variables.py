@@ -50,6 +50,46 @@ PROGRAMS = {
         "asks.py": ASKS,
         "main.py": recipe('os.environ["SIZE"] = "own"\nfrom asks import SIZE', "", SAID),
     },
+    "asked for by a function that is called later": {
+        "asks.py": 'import os\n\n\ndef size():\n    return os.environ.get("SIZE", "none")\n',
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom asks import size', "", "return sized(size())"),
+    },
+    "asked for by a function that a third module calls when it is imported": {
+        "asks.py": 'import os\n\n\ndef size():\n    return os.environ.get("SIZE", "none")\n',
+        "calls.py": "from asks import size\n\nSIZE = size()\n",
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom calls import SIZE', "", SAID),
+    },
+    "asked for by a class, between its methods": {
+        "asks.py": """\
+import os
+
+
+class Asks:
+    def before(
+        self,
+    ):
+        return "before"
+
+    SIZE = os.environ.get("SIZE", "none")
+
+    def behind(self):
+        return "behind"
+""",
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom asks import Asks', "", "return sized(Asks.SIZE)"),
+    },
+    "asked for by a default of a function": {
+        "asks.py": 'import os\n\n\ndef size(value=os.environ.get("SIZE", "none")):\n    return value\n',
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom asks import size', "", "return sized(size())"),
+    },
+    "asked for as a part of all": {
+        "asks.py": 'import os\n\nSIZE = dict(os.environ).get("SIZE", "none")\n',
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom asks import SIZE', "", SAID),
+    },
+    "asked for as a part of all by a function of another module": {
+        "asks.py": "import os\n\n\ndef every():\n    return dict(os.environ)\n",
+        "calls.py": 'from asks import every\n\nSIZE = every().get("SIZE", "none")\n',
+        "main.py": recipe('os.environ["SIZE"] = "own"\nfrom calls import SIZE', "", SAID),
+    },
     "within a function": {
         "setup.py": SETS,
         "main.py": recipe(body='import setup\n    return sized(os.environ.get("SIZE", "none"))'),

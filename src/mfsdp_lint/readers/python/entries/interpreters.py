@@ -10,24 +10,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.readers.python.eval.imports import import_now
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.variables import ANY_VARIABLE
 from mfsdp_lint.readers.python.values.objects import Module
 
 
 @dataclass(frozen=True, slots=True)
 class ImportEffects:
     """Effects of importing the `suspects`: the files that `affected` other modules, each with the changed names, those
-    `setting` variables of the process, each with these, and the files that each imports by `computed` names.
+    `setting` variables of the process, each with these, those `asking` for variables, likewise, and the files that each
+    imports by `computed` names.
     """
 
     suspects: tuple[str, ...]
     affected: Mapping[str, set[str]]
     setting: Mapping[str, set[str]]
+    asking: Mapping[str, set[str]]
     computed: Mapping[str, list[str]]
 
 
@@ -66,16 +69,15 @@ class Interpreters:
         programs.computed.update(self.effects.computed)
         files = {each: os.path.abspath(each) for path in own for each in programs.reach(path)}
         names = {file: affected.get(file, set()) | setting.get(file, set()) for file in (*affected, *setting)}
-        words = "|".join(sorted(map(re.escape, frozenset[str]().union(*names.values()))))
-        says = re.compile(rf"\b(?:{words})\b")
-        said = {each: frozenset(says.findall(self._text(each))) if words else frozenset() for each in files}
+        said = _said(affected, {each: self._text(each) for each in files})
+        asks = self._asks(files)
         for path in own:
             reach, ran = programs.reach(path), programs.files(path)
             sets = {each for each in reach if files[each] in setting}
-            asked = {each for each in sets if any(said[by] & setting[files[each]] for by in reach if by != each)}
+            asked = {each for each in sets if any(asks[by] & setting[files[each]] for by in reach if by != each)}
             found = {files[each] for each in reach if files[each] in affected or each in asked}
             changed = frozenset[str]().union(*(names[each] for each in found))
-            telling = {each for each in reach if files[each] in found or said[each] & changed}
+            telling = {each for each in reach if files[each] in found or (said[each] | asks[each]) & changed}
             interp = self.shared
             if found:
                 followed = found & {files[each] for each in ran}
@@ -83,6 +85,7 @@ class Interpreters:
                 order = tuple(each for each in programs.order(path) if each in telling), frozenset(found - followed)
                 if order not in self._apart:
                     interp = self._apart[order] = make()
+                    interp.programs = programs
                     interp.followed = frozenset(followed)
                     interp.within_functions = frozenset(found - followed)
                     interp.contested = changed
@@ -139,7 +142,23 @@ class Interpreters:
             pending += [each for each in interp.programs.computed.get(path, ()) if each not in pending]
         affected = {path: names for path, names in interp.affected.items() if not self._is_upstream(path)}
         setting = {path: names for path, names in interp.setting.items() if not self._is_upstream(path)}
-        return ImportEffects(suspects, affected, setting, interp.programs.computed)
+        return ImportEffects(suspects, affected, setting, interp.asking, interp.programs.computed)
+
+    def _asks(self, files: Mapping[str, str]) -> dict[str, frozenset[str]]:
+        """Return the variables that each file asks for when it is imported, of those that a file sets.
+
+        Of a file that was not imported to see what that does, the text of what runs then may name them.
+        """
+        every = frozenset[str]().union(*self.effects.setting.values())
+        if not every:
+            return dict.fromkeys(files, every)
+        others = files.keys() - self.effects.suspects
+        found = _said(self.effects.setting, {each: self.shared.programs.run_text(each) for each in others})
+        for each, file in files.items():
+            asked: Collection[str] = self.effects.asking.get(file, ())
+            asked_for = every if ANY_VARIABLE in asked else every.intersection(asked)
+            found[each] = found.get(each, frozenset()) | asked_for
+        return found
 
     def _is_upstream(self, path: str) -> bool:
         module = self.shared.finder.by_path.get(path)
@@ -147,3 +166,10 @@ class Interpreters:
 
     def _text(self, path: str) -> str:
         return self.shared.finder.sources.text_or_none(path) or ""
+
+
+def _said(named: Mapping[str, set[str]], texts: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Return the words of each text, of those that are named for any file."""
+    words = "|".join(sorted(map(re.escape, frozenset[str]().union(*named.values()))))
+    says = re.compile(rf"\b(?:{words})\b")
+    return {path: frozenset(says.findall(text)) if words else frozenset() for path, text in texts.items()}

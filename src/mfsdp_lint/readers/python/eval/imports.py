@@ -19,7 +19,7 @@ from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
 from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
-from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.paths import IMPORTED, Raised
 from mfsdp_lint.readers.python.values.code import READY, Call, Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -252,13 +252,26 @@ def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: F
 def _run_within_function(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:
     """Apply the changes of a function's import statement to other modules, until the end of the path it is on."""
     for path in _files_of(interp, node, module):
-        ends = dict.fromkeys(reversed(interp.programs.order(path)))
-        for each in reversed(ends):
-            if os.path.abspath(each) in interp.within_functions:
-                found = interp.finder.load_for(module.path, each)
-                if found is not None:
-                    import_now(interp, found)
-                    interp.apply_changes(found)
+        found = _changing_others(interp, path, module)
+        interp.runs_with(found)
+        done, facts = (IMPORTED, path, module.path), interp.path.facts
+        if done not in facts.fields:
+            for each in found:
+                import_now(interp, each)
+                interp.apply_changes(each)
+            interp.put(facts, done, True)
+
+
+def _changing_others(interp: Interpreter, path: str, module: Module) -> list[Module]:
+    """List the modules that importing a file in a function of a module runs and that change others, in their order."""
+    key = ("changing others", path, module.path)
+    if key not in interp.memo:
+        ends = reversed(dict.fromkeys(reversed(interp.programs.order(path))))
+        files = [each for each in ends if os.path.abspath(each) in interp.within_functions]
+        loaded = (interp.finder.load_for(module.path, each) for each in files)
+        interp.memo[key] = [each for each in loaded if each is not None]
+    found: list[Module] = interp.memo[key]
+    return found
 
 
 def _files_of(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> list[str]:

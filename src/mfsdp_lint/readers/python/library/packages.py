@@ -41,7 +41,9 @@ def _import_module(interp: Interpreter, call: Call) -> Object:
     importer = _importer(interp, call)
     found = import_module(interp, name, importer)
     if isinstance(found, Module) and interp.executing is not None and found.path:
-        interp.programs.computed.setdefault(interp.executing.path, []).append(found.path)
+        computed = interp.programs.computed.setdefault(interp.executing.path, [])
+        if found.path not in computed:
+            computed.append(found.path)
         if interp.followed is None or os.path.abspath(found.path) in interp.leading:
             import_now(interp, found)
     if not isinstance(found, External):

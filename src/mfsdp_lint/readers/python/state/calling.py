@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
-from mfsdp_lint.readers.python.state.paths import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import CALL_STEPS, MODULE_STEPS, CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.code import Call
 from mfsdp_lint.readers.python.values.objects import MISSING, Frame, Module, Native, Object, Suspended
 
@@ -205,11 +205,15 @@ class Leave(Exception):
 def run_isolated(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> None:
     """Run a module's or class's body outside of any recipe: what it makes is shared, and nothing undoes it.
 
-    A statement that cannot be run leaves the names it would bind unknown; the others run on.
+    A statement that cannot be run, or one of a class that takes more steps than a call may, leaves the names it would
+    bind unknown; the others run on.
     """
 
     with interp.aside(frame.module):
+        path = interp.path
         for statement in body:
+            if frame.is_class:
+                path.limit = min(path.steps + CALL_STEPS, MODULE_STEPS)
             try:
                 run_block(interp, [statement], frame)
             except Raised:

@@ -11,7 +11,7 @@ import ast
 import os
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.knowledge import NOTHING, Knowledge
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.own_argv import given_words
 from mfsdp_lint.readers.python.state.paths import (
+    IMPORTED,
     PATIENCE,
     Chosen,
     Command,
@@ -102,7 +103,8 @@ class Interpreter:
 
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
     `affected` has, for each file whose import changes other modules, the names by which programs reach the changes;
-    `setting` the variables of the process that each file's import sets. Changes of modules are undone, but for the
+    `setting` the variables of the process that each file's import sets, `asking` those that its own top level asks for.
+    Changes of modules are undone, but for the
     `followed` files (None: all are followed), which belong to every program that is evaluated here: whatever imports a
     file that is `leading` to one of them, or to one that sets variables, runs it then, as Python does, and a
     `contested` name is looked up where it is imported. Files that only functions import (`within_functions`) change
@@ -165,12 +167,14 @@ class Interpreter:
         self.takes_from_target = False
         """It has an answer of an interpreter that may have asked which release is judged against."""
         self.setting: dict[str, set[str]] = {}
+        self.asking: dict[str, set[str]] = {}
         self.followed: frozenset[str] | None = None
         self.leading: frozenset[str] = frozenset()
         self.contested: frozenset[str] = frozenset()
         self.within_functions: frozenset[str] = frozenset()
         self._undone: dict[str, list[Place]] = {}
         """The places in other modules that each file that is not followed changed, with the values that it wrote."""
+        self._run_with: dict[str, dict[Module, None]] = {}
         self.programs = ProgramFiles(finder, self.is_upstream, type(knowledge))
         self.upstream_programs = ProgramFiles(finder)
         self._era_starts = [0]
@@ -268,28 +272,49 @@ class Interpreter:
         if not journal:
             return
         file = os.path.abspath(module.path)
-        self.affected.setdefault(file, set()).update(word for each in journal for word in self._names_of(each))
+        theirs = {
+            (id(fields), key): value for each in self.path.applied for _, fields, key, value in self._changes_of(each)
+        }
+        changes = {(id(each[0]), each[2] if isinstance(each[0], Module) else None): each for each in journal}
+        self.affected.setdefault(file, set()).update(word for each in changes.values() for word in self._names_of(each))
         if self.followed is not None and file not in self.followed:
             undone = {(id(each[1]), each[2]): (*each[:3], each[1].get(each[2], MISSING)) for each in journal}
-            self._undone.setdefault(file, []).extend(undone.values())
+            own = (each for place, each in undone.items() if theirs.get(place, theirs) is not each[3])
+            self._undone.setdefault(file, []).extend(own)
             for _, fields, key, old in reversed(journal):
                 if old is MISSING:
                     fields.pop(key, None)
                 else:
                     fields[key] = old
 
+    def asks_at_import(self, variable: str) -> None:
+        """Note that the top level that runs now, if one does, asks for a variable of the process."""
+        if self.module_level and self.executing is not None:
+            self.asking.setdefault(os.path.abspath(self.executing.path), set()).add(variable)
+
+    def runs_with(self, modules: Iterable[Module]) -> None:
+        """Note that the top level that runs now, if one does, runs those of other modules by a function's import."""
+        if self.module_level and self.executing is not None:
+            self._run_with.setdefault(os.path.abspath(self.executing.path), {}).update(dict.fromkeys(modules))
+
     def apply_changes(self, module: Module) -> None:
-        """Apply to other modules the changes of a module's top level, once on a path."""
-        file, facts = os.path.abspath(module.path), self.path.facts
-        if ("imported", file) in facts.fields:
+        """Apply to other modules the changes of a module's top level, and of those that run with it, once on a path."""
+        key, path = (IMPORTED, os.path.abspath(module.path)), self.path
+        if key in path.facts.fields:
             return
-        self.put(facts, ("imported", file), True)
-        for owner, fields, key, value in self._undone.get(file, ()):
-            self.place(owner, fields, key, value)
+        self.put(path.facts, key, True)
+        for each in self._run_with.get(key[1], ()):
+            self.apply_changes(each)
+        path.applied.append(module)
+        for owner, fields, name, value in self._changes_of(module):
+            self.place(owner, fields, name, value)
             if value is MISSING:
-                del fields[key]
-            if owner.born <= self.path.started:
-                self.path.changed_shared = True
+                del fields[name]
+            if owner.born <= path.started:
+                path.changed_shared = True
+
+    def _changes_of(self, module: Module) -> Sequence[Place]:
+        return self._undone.get(os.path.abspath(module.path), ())
 
     def _home(self, owner: Any) -> Any:
         """Return the module that made an object, or whose top level did; None where it belongs to no module.

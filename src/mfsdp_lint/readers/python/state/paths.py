@@ -94,6 +94,10 @@ class LocalPath:
         return self.taken[-1]
 
 
+IMPORTED = "imported"
+"""The beginning of the facts that say which modules have changed others on a path, as a function imported them."""
+
+
 @dataclass(slots=True, eq=False)
 class Facts:
     """Decisions about unknown values on a path.
@@ -215,6 +219,7 @@ class ExecutionPath:
     other too deeply. `trial` counts the sides of branches that are being tried, `local` is the path through the call at
     hand.
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
+    `applied` are the modules whose changes of others it has met, as a function imported them.
     """
 
     decisions: tuple[bool, ...]
@@ -234,6 +239,7 @@ class ExecutionPath:
     trial: int = 0
     local: LocalPath | None = None
     changed_shared: bool = False
+    applied: list[Module] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.launches = Launches(self.environment.born)
@@ -245,8 +251,12 @@ class ExecutionPath:
         return tuple(dict.fromkeys(words for _, words in self.taken))
 
     def aside(self) -> ExecutionPath:
-        """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
+        """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it.
+
+        It finds the changes of the modules that functions have imported on this one.
+        """
         path = ExecutionPath(self.decisions, self.started, self.environment)
+        path.facts.fields.update((key, fact) for key, fact in self.facts.fields.items() if key[0] == IMPORTED)
         path.taken, path.validated = self.taken, self.validated
         path.depth, path.changed_shared = self.depth, self.changed_shared
         path.limit = MODULE_STEPS

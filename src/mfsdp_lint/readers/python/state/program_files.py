@@ -18,6 +18,12 @@ from mfsdp_lint.readers.python.state.modules import ModuleFinder
 
 _STATEMENTS = lazy_pattern(r"^(?=[^\s#)\]}\"'])", re.MULTILINE)
 _DEFINES = lazy_pattern(r"(?:async\s+)?(?:def|class)\b|@")
+_FUNCTION = lazy_pattern(
+    r"^(?P<head>(?P<indent>[ \t]*)(?:async[ \t]+)?def\b[^\n]*(?:[(\[{,][ \t]*\n(?:[^\n]*\n)*?[^\n]*\)[^\n]*)?:[ \t]*"
+    r"(?:#[^\n]*)?\n)"
+    r"(?:(?:(?P=indent)[ \t]+[^\n]*|[ \t]*)(?:\n|\Z))*",
+    re.MULTILINE,
+)
 _GUARD = lazy_pattern(r"if\b[^\n:]*__name__")
 _IMPORT = lazy_pattern(
     r"^[ \t]*(?:from[ \t]+(?P<dots>[. \t]*)(?P<module>[\w.]*)[ \t]+import\b[ \t]*(?P<names>\([^)]*\)|[^\n]*)"
@@ -32,9 +38,10 @@ _INDIRECT = frozenset(("sys", "setattr", "delattr", "patch", "mock", "exec", "im
 """Words with which the top level of a file may change other modules without the name of one of them."""
 _CLASS = lazy_pattern(r"^[ \t]*class\b", re.MULTILINE)
 _HOOKS = lazy_pattern(
-    r"\b__(?:init_subclass|set_name|prepare)__\b|\bclass\b[^\n(]*\([ \t]*(?:\w+\.)*(?:type|EnumType|\w*Meta)\b"
+    r"\b__(?:init_subclass|set_name|prepare)__\b|\bclass\b[^\n(]*\([ \t]*(?:\w+\.)*(?:type|EnumType|EnumMeta|ABCMeta)\b"
+    r"|\bmetaclass[ \t]*=(?![ \t]*(?:abc\.)?ABCMeta\b)"
 )
-"""Text of a class that runs code where another class is defined with it: its hook, or the head of a metaclass."""
+"""Text of a class that runs code where another class is defined with it: its hook, or a metaclass or the use of one."""
 _SETS_VARIABLE = lazy_pattern(
     r"\b(?:putenv|unsetenv|load_dotenv)\b|\bdel\b[^\n]*\benviron\b|\benviron[ \t]*(?:$|,|\)|\|="
     r"|as\b|\[[^\n]*\][ \t]*[^\s=!<>]{0,2}=(?!=)|\.(?!get\b|copy\b|items\b|keys\b|values\b))",
@@ -150,6 +157,10 @@ class ProgramFiles:
         """List the files of these programs whose import may change the contents of other modules, in their order."""
         every = dict.fromkeys(each for path in paths for each in self.reach(path))
         return [each for each in every if self._outline(each).may_affect or self.runs_hooks(each)]
+
+    def run_text(self, path: str) -> str:
+        """Return the text of a file that importing it runs: all but the bodies of its functions and methods."""
+        return _FUNCTION.sub(r"\g<head>", self.finder.sources.text_or_none(path) or "")
 
     def runs_hooks(self, path: str) -> bool:
         """Tell whether the definition of a class in a file may run code of another file."""

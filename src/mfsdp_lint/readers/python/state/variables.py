@@ -57,6 +57,10 @@ def is_environment(value: Object) -> bool:
     return type(value) is External and value.name == ENVIRONMENT.name
 
 
+ANY_VARIABLE = "*"
+"""Stands for all variables among those that a file asks for (see Interpreter.asking)."""
+
+
 def variable(interp: Interpreter, name: Object, frame: Frame, default: Object = MISSING) -> Object:
     """Return `os.environ.get(name, default)`; without a default, `os.environ[name]`."""
     if not isinstance(name, str):
@@ -71,6 +75,7 @@ def variable(interp: Interpreter, name: Object, frame: Frame, default: Object = 
 def copied_environment(interp: Interpreter) -> DictObject:
     """Return `dict(os.environ)`: the known variables, and others that are not known."""
     interp.dependencies.asks_start = True
+    interp.asks_at_import(ANY_VARIABLE)
     environment = interp.path.environment
     names = [name for name, value in environment.fields.items() if value is not None and isinstance(name, str)]
     made = DictObject({name: environment.fields[name] for name in names}, interp.tick())
@@ -153,6 +158,7 @@ def _set_by_program(interp: Interpreter, name: str) -> tuple[Object, ...]:
     environment = interp.path.environment
     found = environment.fields.get(name, MISSING)
     if interp.module_level:
+        interp.asks_at_import(name)
         # (What is not a top level's is made for one state of the environment: see eval/huggingface.py.)
         is_open = found is MISSING and interp.executing is not None and environment.writes.get(MAY_HAVE_CHANGED)
         interp.module_variables.setdefault(name, MAY_HAVE_CHANGED if is_open else found)
