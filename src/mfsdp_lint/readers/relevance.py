@@ -85,8 +85,9 @@ class Relevance:
 
     `imports` are the files that each file may import, `run_by` those of them that importing may run (as the evaluator
     finds them, see state/program_files.py), `programs` the files that each leads to by these, with the keys of their
-    texts, `outlines` what the top level of each does, and `defined` the names of the functions in each. `next_step` is
-    for each file that reaches one with such words the import that leads there: None for a file that has them itself.
+    texts, `outlines` what the top level of each does, `hooked` whether classes of each run code of others, and
+    `defined` the names of the functions in each. `next_step` is for each file that reaches one with such words the
+    import that leads there: None for a file that has them itself.
     """
 
     def __init__(self, sources: Sources, search_path: Sequence[str] = (), like: Relevance | None = None) -> None:
@@ -96,6 +97,7 @@ class Relevance:
         self.run_by: dict[object, dict[str, tuple[str, ...]]] = {}
         self.programs: dict[object, dict[str, tuple[tuple[str, ...], frozenset[str]]]] = {}
         self.outlines: dict[object, dict[str, Any]] = {}
+        self.hooked: dict[object, dict[str, bool]] = {}
         self.defined: dict[str, frozenset[str]] = {}
         self.next_step: dict[Words, dict[str, str | None]] = {}
         self._nowhere: dict[Words, set[str]] = {}

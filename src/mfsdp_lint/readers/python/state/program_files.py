@@ -86,6 +86,8 @@ class ProgramFiles:
         self._run_by = finder.relevance.run_by.setdefault(without, {})
         self._programs = finder.relevance.programs.setdefault(without, {})
         self._outlined: dict[str, _ImportOutline] = finder.relevance.outlines.setdefault(without, {})
+        self._hooked_anywhere: dict[str, bool] = finder.relevance.hooked.setdefault(without, {})
+        self._hooked: dict[str, bool] = {}
         self._outlines: dict[str, _ImportOutline] = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
@@ -164,9 +166,16 @@ class ProgramFiles:
 
     def runs_hooks(self, path: str) -> bool:
         """Tell whether the definition of a class in a file may run code of another file."""
-        return self._outline(path).classes and any(
-            self._outline(each).hooks for each in self.files(path) if each != path
-        )
+        if path not in self._hooked:
+            known = {} if self.finder.has_own_roots or self.computed else self._hooked_anywhere
+            if path in known:
+                self.reach(path)  # whose texts say so
+            else:
+                known[path] = self._outline(path).classes and any(
+                    self._outline(each).hooks for each in self.files(path) if each != path
+                )
+            self._hooked[path] = known[path]
+        return self._hooked[path]
 
     def imported(self, importer: str, level: int, name: str, names: Iterable[str]) -> list[str]:
         """List the files that an import statement of a file runs, the outer packages first."""
