@@ -6,8 +6,9 @@ other separators, and would number the lines differently from `ast`.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -19,12 +20,21 @@ if TYPE_CHECKING:
 
     _Node = ast.stmt | ast.expr | ast.keyword | ast.alias
 
+_END = lazy_pattern(r"\r\n|\r|\n")
 _LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text with their ends; joined they are the text."""
     return _LINE.findall(text)
+
+
+@lru_cache(maxsize=256)
+def _starts(text: str) -> tuple[int, ...]:
+    """Return the offsets at which lines begin: many places of one text are asked for, one after the other."""
+    if "\r" in text:
+        return (0, *(match.end() for match in _END.finditer(text)))
+    return tuple(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,7 @@ class Lines:
     _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", self.text))]
-        object.__setattr__(self, "_starts", tuple(starts))
+        object.__setattr__(self, "_starts", _starts(self.text))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return the line and column of an offset."""
