@@ -121,9 +121,10 @@ def closure(starts: Iterable[str], leads_to: Callable[[str], Iterable[str]]) -> 
     found = dict.fromkeys(starts)
     pending = [*found]
     while pending:
-        fresh = dict.fromkeys(each for each in leads_to(pending.pop()) if each not in found)
-        found |= fresh
-        pending += fresh
+        for each in leads_to(pending.pop()):
+            if each not in found:
+                found[each] = None
+                pending.append(each)
     return found
 
 

@@ -436,23 +436,32 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
     return found or {(path, write.order): write for write in chain[-1:]}
 
 
-def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
+def _paths(owner: Object, prefix: str, above: set[int]) -> list[str]:
+    """List the paths of the parts of an object."""
+    found: list[str] = []
+    _add_paths(owner, prefix, above, found)
+    return found
+
+
+def _add_paths(owner: Object, prefix: str, above: set[int], found: list[str]) -> None:
     if id(owner) in above or len(above) > _DEEPEST:
         return
+    inside = above | {id(owner)}
     fields: dict[Any, Object] = getattr(owner, "fields", {})
-    for name in [name for name in fields if isinstance(name, str)]:
-        yield from _paths_of(owner, name, fields[name], prefix, above | {id(owner)})
+    for name, value in fields.items():
+        if isinstance(name, str):
+            _add_paths_of(owner, name, value, prefix, inside, found)
 
 
-def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    """Yield the path of one part of an object, and the paths below it."""
+def _add_paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int], found: list[str]) -> None:
+    """Add the path of one part of an object, and the paths below it."""
     path = prefix + name
     if isinstance(value, (Instance, Unknown)) and _has_fields(value):
         if isinstance(value, Instance):
-            yield path
-        yield from _paths(value, path + ".", above)
+            found.append(path)
+        _add_paths(value, path + ".", above, found)
     elif not isinstance(owner, Unknown) or name in owner.writes:
-        yield path
+        found.append(path)
 
 
 def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> None:
@@ -505,8 +514,11 @@ def _unlike(owner: Object, other: Object, prefix: str, above: set[int], *, place
             if are_parts:
                 yield from _unlike(one, two, f"{prefix}{name}.", inside, places=places)
         else:
-            ones = () if one is MISSING else _paths_of(owner, name, one, prefix, inside)
-            twos = () if two is MISSING else _paths_of(other, name, two, prefix, inside)
+            ones, twos = list[str](), list[str]()
+            if one is not MISSING:
+                _add_paths_of(owner, name, one, prefix, inside, ones)
+            if two is not MISSING:
+                _add_paths_of(other, name, two, prefix, inside, twos)
             yield from _of_both(ones, twos)
 
 
@@ -520,7 +532,10 @@ def _is_same_place(one: object, two: object) -> bool:
 def _has_fields(value: Instance | Unknown) -> bool:
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and value.cls.module.written:
         return False  # a path, a namespace: a value to its user
-    return any(isinstance(name, str) for name in value.fields)
+    for name in value.fields:  # noqa: SIM110 (every part of every configuration is asked)
+        if isinstance(name, str):
+            return True
+    return False
 
 
 def class_name(owner: Object) -> str | None:
