@@ -22,6 +22,17 @@ def recipe():
     return cfg
 """
 
+REFUSED = """\
+import json
+from pathlib import Path
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.config import DistributedDataParallelConfig
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp = DistributedDataParallelConfig(**json.loads((Path(__file__).parent / "{name}").read_text()))
+    return cfg
+"""
+
 DATA = {"conf.json": ("json.loads", '{\n  "fsdp": true\n}\n'), "conf.yaml": ("yaml.safe_load", "\nfsdp: true\n")}
 
 
@@ -54,6 +65,21 @@ def test_data_elsewhere_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
 def test_data_elsewhere_in_a_folder_that_is_asked_for_is_the_place(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     assert found(tmp_path, "../conf.json", ".").span.path.endswith("conf.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("keys.json", ("keys.json", 2, 3)), ("../keys.json", ("recipes.py", 7, 15))]
+)
+def test_an_argument_that_is_refused_is_told_where_the_data_names_it(
+    name: str, place: tuple[str, int, int], tmp_path: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src/recipes.py").write_text(REFUSED.format(name=name))
+    (tmp_path / "src" / name).write_text('{\n  "no_field": true\n}\n')
+    (finding,) = run(Options(paths=(str(tmp_path / "src"),), target_bridge="0.3.1")).findings
+    assert finding.code == "MFSDP904"
+    assert (Path(finding.span.path).name, finding.span.line, finding.span.column) == place
 
 
 def test_what_is_told_in_a_file_that_nobody_edits_is_fixed_in_the_recipe(tmp_path: Path) -> None:

@@ -294,9 +294,11 @@ class Linter:
 
     def _raising(self, reading: Read) -> Iterator[Unfollowed]:
         """Yield the code that could not be followed in the asked files, or for their recipes."""
-        return (
-            each for each in reading.unfollowed if each.path not in self._dependents or self.is_linted(each.point.path)
-        )
+        for each in reading.unfollowed:
+            # (What a call is refused may be said in data elsewhere.)
+            told = each if each.focus is None or self.is_told_of(each.focus.path) else replace(each, focus=None)
+            if each.path not in self._dependents or self.is_linted(told.point.path):
+                yield told
 
     def _undecided(self, fired: Mapping[Target, RuleMatches]) -> dict[Target, list[Undecided]]:
         """Give what could not be decided at each target; where no rule is asked for, by all rules."""

@@ -303,3 +303,40 @@ def test_what_a_guard_has_refused_is_not_taken_for_possible(guard: str, switch: 
 def test_what_a_guard_has_not_refused_stays_possible(guard: str, switch: str, tmp_path: Path) -> None:
     recipe = read(tmp_path, GUARDED.replace("{guard}", guard).replace("{switch}", switch))["recipe"]
     assert Known(False) not in [each.value("ddp.use_megatron_fsdp") for each in recipe.variants[:1]]
+
+
+ONE_OF_SEVERAL = """
+import sys
+from dataclasses import dataclass
+from functools import singledispatch
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+@dataclass
+class Sgd:
+    lr: float = 0.1
+
+
+ARMS = {"slow": Sgd(), "fast": Sgd(1.0)}
+
+
+@singledispatch
+def install(spec, cfg):
+    raise TypeError("no optimizer")
+
+
+@install.register
+def _(spec: Sgd, cfg):
+    cfg.optimizer.optimizer = type(spec).__name__
+
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    install(ARMS[sys.argv[1]], cfg)
+    return cfg
+"""
+
+
+def test_objects_of_one_class_have_that_class_whichever_is_chosen(tmp_path: Path) -> None:
+    (variant,) = read(tmp_path, ONE_OF_SEVERAL)["recipe"].variants
+    assert variant.value("optimizer.optimizer") == Known("Sgd")

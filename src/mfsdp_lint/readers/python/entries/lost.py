@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator, Sequence
 
-from mfsdp_lint.core.recipe import Kind, Unfollowed, Why
+from mfsdp_lint.core.recipe import Kind, Origin, Unfollowed, Why
 from mfsdp_lint.readers.python.entries.entries import (
     Entry,
     configures,
@@ -54,7 +54,8 @@ def lost(interp: Interpreter, evaluation: Evaluation, spans: Spans) -> Unfollowe
     if error.module is None or error.module.written or error.node is None:
         return told
     span = spans.of(error.module, error.node)
-    focus = None if error.focus is None else spans.of(error.module, error.focus)
+    said = error.focus
+    focus = None if said is None else said.span if isinstance(said, Origin) else spans.of(error.module, said)
     return Unfollowed(
         told.name,
         told.qualified_name,

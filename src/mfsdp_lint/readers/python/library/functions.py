@@ -12,10 +12,12 @@ from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.calling import BUILTINS, Model, evaluate, invoke, models
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised
+from mfsdp_lint.readers.python.state.truth import join
 from mfsdp_lint.readers.python.values.code import Call, qualified
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
+    Choice,
     ClassObject,
     Descriptor,
     DictObject,
@@ -115,6 +117,8 @@ def _tests_of(interp: Interpreter, call: Call) -> Object:
 def _nearest(interp: Interpreter, call: Call) -> Object:
     """Return, from pairs of class and function, the function of the class that comes first among a class's bases."""
     cls, table, default = (interp.settle(argument) for argument in call.arguments)
+    if isinstance(cls, Choice):
+        return join(interp, [_nearest(interp, call.passing([option, table, default])) for option in cls.options])
     pairs = table.items if isinstance(table, ListObject) else None
     if pairs is None or not isinstance(cls, (ClassObject, Native)):
         return interp.unknown("implementation")

@@ -185,6 +185,8 @@ def _type(interp: Interpreter, call: Call) -> Object:
     if len(call.arguments) == 3:
         return class_of(interp, call.arguments, call.frame)
     value = interp.settle(call.arguments[0])
+    if isinstance(value, Choice):
+        return join(interp, [_type(interp, call.passing([option])) for option in value.options])
     if len(call.arguments) == 1 and isinstance(value, (Instance, EnumMember, DictObject)) and value.cls is not None:
         return value.cls
     if len(call.arguments) == 1 and isinstance(value, CONSTANTS) and value is not None:
