@@ -386,6 +386,13 @@ _TAGGED = lazy_pattern(
 )
 """An image whose tag is a tag of Megatron-LM, or one with the name of a package and the number of a release; or such a
 tag of Megatron-LM anywhere else: nothing but Megatron-LM is called so."""
+_IMAGE_NAME = lazy_pattern(
+    r"""[ \t]*(?:-[ \t]+)?["']?(?:newName|repository|image|name)["']?[ \t]*[:=][ \t]*"""
+    r"""["']?(?:[\w.:-]+/)*(?P<image>[\w.-]+)["']?,?[ \t]*$""",
+    re.IGNORECASE,
+)
+_BESIDE_A_TAG = 2
+"""Lines above and below the tag of an image, of which one has its name."""
 _CORES = frozenset(each.core for each in CORE_RELEASES)
 _PACKAGED = {
     "megatron-bridge": frozenset(each.bridge for each in RELEASES),
@@ -502,9 +509,11 @@ def _in_images(path: str, text: str) -> tuple[NamedVersions, ...]:
     said = [(f"{path}:{number}", line) for number, line in lines if not _COMMENT.match(line)]
     known = (_in_image(place, match) for place, line in said for match in _IMAGE.finditer(line))
     # (What a command of git takes is of a repository that it names.)
-    tags = ((place, match, line) for place, line in said for match in _TAGGED.finditer(line))
+    tags = ((at, place, match, line) for at, (place, line) in enumerate(said) for match in _TAGGED.finditer(line))
     tagged = (
-        _as_tagged(place, match) for place, match, line in tags if match["image"] or not _GIT_COMMAND.search(line)
+        _as_tagged(place, match["image"] or _image_around(said, at), match["tag"])
+        for at, place, match, line in tags
+        if match["image"] or not _GIT_COMMAND.search(line)
     )
     return tuple(each for each in (*known, *tagged) if each is not None)
 
@@ -555,9 +564,15 @@ def _in_image(place: str, match: re.Match[str]) -> NamedVersions | None:
     return NamedVersions(place, known.bridge, known.core, known.te, known.torch) if known else None
 
 
-def _as_tagged(place: str, match: re.Match[str]) -> NamedVersions | None:
+def _image_around(lines: Sequence[tuple[str, str]], at: int) -> str:
+    """Return the name of the image of which a line gives the tag alone, as Kustomize and charts have it; "" else."""
+    around = lines[max(0, at - _BESIDE_A_TAG) : at + _BESIDE_A_TAG + 1]
+    return next((found["image"] for _, line in around if (found := _IMAGE_NAME.match(line))), "")
+
+
+def _as_tagged(place: str, image: str, tag: str) -> NamedVersions | None:
     """Return the version that an image is tagged with: whoever builds one of a release calls it as upstream does."""
-    image, tag = normalised(match["image"] or ""), match["tag"]
+    image = normalised(image)
     if tag[0] in "cC":
         version = _core_at(tag)
         return None if version is None else NamedVersions(place, core=version)

@@ -71,7 +71,8 @@ def _in_section(document: YamlDocument, node: Node, around: Variables, values: M
 def _of_section(
     document: YamlDocument, own: Mapping[str, Node], around: Variables, values: Mapping[str, Text]
 ) -> Iterator[Held]:
-    fill = partial(filled_in, {**values, **_values(document, own)})
+    values = _with_values(document, own, values)
+    fill = partial(filled_in, values)
     # Tasks of pixi run in an activated environment (pixi.sh, the `activation` table).
     for name, each in (*entries(document, own.get("activation")).items(), *own.items()):
         if _ENVIRONMENT.fullmatch(name):
@@ -87,7 +88,7 @@ def _of_section(
             elif is_launcher(plain(text)) and arguments:
                 yield from held(_of_words(document, [each, *arguments], fill), around)
         elif not _is_list(document, each):
-            yield from _in_section(document, each, around, {**values, **_values(document, own)})
+            yield from _in_section(document, each, around, values)
         elif any(COMMAND_LINE.search(said(document, item) or "") for item in items(document, each)[1:]) or (
             COMMAND_LINE.search(said(document, items(document, each)[0]) or "")
         ):
@@ -132,18 +133,21 @@ def _of_lines(document: YamlDocument, node: Node, fill: partial[Text]) -> Text:
     return joined([fill(text_of(document, item)) for item in items(document, node)])
 
 
-def _values(document: YamlDocument, own: Mapping[str, Node]) -> dict[str, Text]:
-    """Return the values that placeholders of a section may have: `vars: {NAME: value}`, or what a command prints."""
-    found: dict[str, Text] = {}
+def _with_values(document: YamlDocument, own: Mapping[str, Node], values: Mapping[str, Text]) -> dict[str, Text]:
+    """Return these values that placeholders may have with those of a section: `vars: {NAME: value}`, or what a command
+    prints.
+    """
+    found = dict(values)
     for name, each in own.items():
         if _VARIABLES.fullmatch(name):
             for key, value in entries(document, each).items():
                 inner = entries(document, value)
                 text = text_of(document, inner.get("default", inner.get("value", inner.get("sh"))) if inner else value)
-                text = filled_in({}, text)
-                if not text or HOLE in plain(text) or "$" in plain(text):
-                    continue
-                found[key] = _printed_by(text) if "sh" in inner else text
+                text = filled_in(found, text)
+                if text and "$" not in plain(text):
+                    found[key] = _printed_by(text) if "sh" in inner else text
+                else:
+                    found.pop(key, None)
     return found
 
 

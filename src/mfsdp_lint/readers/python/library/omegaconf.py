@@ -55,6 +55,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Option,
+    PartlyKnown,
     Unknown,
     Write,
     blame,
@@ -437,13 +438,13 @@ def _is_there(interp: Interpreter, tree: ConfigTree, key: str) -> bool:
 
 
 def overrides_in(interp: Interpreter, value: Object) -> list[OverrideWord] | None:
-    """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
+    """Return the texts in a list; None where they are not known, but for values behind a known name."""
     value = interp.settle(value)
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
     found = [OverrideWord(interp.settle(item), word_of(item), _place_of(item)) for item in items]
-    if not all(isinstance(each.text, str) or (each.word and HOLE not in each.key) for each in found):
+    if not all(isinstance(each.text, str) or each.is_named for each in found):
         return None
     return found
 
@@ -456,7 +457,7 @@ def _place_of(item: Object) -> Origin | None:
 
 @dataclass(frozen=True, slots=True)
 class OverrideWord:
-    """An override, and the word of the command line that it is, if it is one: its value need not be known then.
+    """An override, and the word of the command line that it is, if it is one; its value need not be known.
 
     `place` is where the word is written that it is, or was made of.
     """
@@ -468,7 +469,18 @@ class OverrideWord:
     @property
     def key(self) -> str:
         """The part before the value."""
-        return (self.word.text if self.word else str(self.text)).partition("=")[0]
+        return self._said.partition("=")[0]
+
+    @property
+    def is_named(self) -> bool:
+        """Tell whether it is known what is given a value."""
+        return HOLE not in self.key and (self.word is not None or "=" in self._said)
+
+    @property
+    def _said(self) -> str:
+        if self.word is not None:
+            return self.word.text
+        return self.text.said if isinstance(self.text, PartlyKnown) else str(self.text)
 
 
 def _said(interp: Interpreter, said: OverrideWord, value: Object, call: Call) -> Write:
