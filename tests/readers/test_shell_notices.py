@@ -67,6 +67,11 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         ),
         pytest.param(f"unset CUDA_DEVICES_MAX_CONNECTIONS\n{HEAD}\n", [("misspelt-variable", 1, 7)], id="a slip"),
         pytest.param(f"{HEAD} --chkpt-format torch\n", [("no-such-flag", 1, 57)], id="a slip in a flag"),
+        pytest.param(
+            f"{HEAD} --bf16 '--ckpt-format torch'\n", [("no-such-flag", 1, 65)], id="a flag and its value in one"
+        ),
+        pytest.param(f"{HEAD} --data-path a '--ckpt-format torch'\n", [], id="one of any number of values"),
+        pytest.param(f"{HEAD} --bf16 '--ckpt-format=torch'\n", [], id="the same with a sign between"),
         pytest.param(f"{HEAD} --ckpt-format=fsdp\n", [("no-such-value", 1, 71)], id="no value of a flag"),
         pytest.param(f"{HEAD} --ckpt-format $F --lr-decay-style cosine\n", [], id="values that it may have"),
     ],

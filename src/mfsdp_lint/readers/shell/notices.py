@@ -272,6 +272,8 @@ def _exports(script: Script) -> Iterator[tuple[str, Node]]:
 
 
 _FLAG = lazy_pattern(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
+_IN_ONE = lazy_pattern(r"(--[A-Za-z][\w-]*)\s+\S.*", re.DOTALL)
+"""A flag with its value in one word: argparse takes such a word for none of its flags."""
 _LIKELY_FLAG = 0.93
 """A slip of one letter; a program's own flags are often called much like those of Megatron-LM."""
 
@@ -299,7 +301,8 @@ def _naming(words: tuple[str, ...]) -> Words:
 
 
 def unknown_flags(arguments: Sequence[Text], versions: Versions, declared: Callable[[], Declared]) -> Iterator[Notice]:
-    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own; and
+    words with a flag and its value in one, of which it has none either.
 
     Where nobody says which version it is, a flag of later ones says that it is one of them.
     """
@@ -308,15 +311,24 @@ def unknown_flags(arguments: Sequence[Text], versions: Versions, declared: Calla
     later = (
         every[every.index(core) + 1 :] if isinstance(versions, Target) and versions.assumed and core in every else ()
     )
+    last = None
     for word in arguments if flags else ():
+        said = known(word) or ""
+        last = table().flag(found[1], core) if (found := _FLAG.fullmatch(said)) else last
+        # (A flag that takes any number of values takes such a word as well.)
+        if (one := _IN_ONE.fullmatch(said)) and one[1] in flags and not (last and last.nargs in ("*", "+")):
+            facts: dict[str, Plain] = dict.fromkeys(("nearest", "elsewhere"))
+            facts |= {"flag": one[1], "value": said, "alike": 0, "sure": True}
+            yield Notice("no-such-flag", around(word), facts, settings_of_flag(one[1], core))
         name = _FLAG.fullmatch(known(word) or "")
         if not name or name[1] in flags or declared().names(name[1]):
             continue
         elsewhere, alike = table().flag_versions(name[1]), _alike(name[1], core)
         if (elsewhere and elsewhere[0] in later) or not (elsewhere or alike):
             continue
-        facts: dict[str, Plain] = {
+        facts = {
             "flag": name[1],
+            "value": None,
             "nearest": next(iter(alike), None),
             "alike": len(alike),
             "elsewhere": f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None,
