@@ -38,6 +38,16 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"job.yaml": f"environment_variables:\n  {NAME}: '1'\ntask:\n  shell: {RUN} {GOOD}\n"},
         [f"job.yaml:2 {CONNECTIONS}"],
     ),
+    "variables that are made of others": (
+        {
+            "tasks.yml": (
+                f"vars:\n  OUT: /c\n  FORMAT: torch_dist\ntasks:\n  train:\n    vars:\n"
+                "      SAVE: --save {{.OUT}} --load {{.HOME}} --ckpt-format {{.FORMAT}}\n"
+                f"    cmds:\n      - torchrun pretrain_gpt.py {FSDP} {{{{.SAVE}}}}\n"
+            )
+        },
+        [f"tasks.yml:3 {FORMAT}"],
+    ),
     "a folder that the job starts in": (
         {
             "job.yml": f"environment_variables: {{{NAME}: '1'}}\ncode: ./src\ncommand: bash train.sh\n",

@@ -573,6 +573,28 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"import subprocess\ntext = '#!/bin/bash\\n{RUN} {BAD}'\nsubprocess.run(['sbatch'], input=text, text=True)\n",
         [f"2 {FORMAT}"],
     ),
+    "a helper of tasks that a framework calls": (
+        "from invoke import task\n\n\ndef _run(c, extra, connections):\n"
+        f"    c.run(f'{RUN} {{extra}}', env={{'{NAME}': connections}})\n\n\n"
+        f"@task\ndef fsdp(c):\n    _run(c, '{GOOD}', '32')\n\n\n@task\ndef slow(c):\n    _run(c, '{BAD}', '1')\n",
+        [f"5 {CONNECTIONS}", f"15 {FORMAT}"],
+    ),
+    "a line of which a word is not known": (
+        "from prefect import flow\nfrom prefect_shell import ShellOperation\n\n\n@flow\ndef main(where='/c'):\n"
+        f"    words = ['{RUN}', '{BAD}', '--load', f'{{where}}/c']\n"
+        "    ShellOperation(commands=[' '.join(words)]).run()\n\n\nmain()\n",
+        [f"7 {FORMAT}"],
+    ),
+    "the steps of a flow": (
+        "import subprocess\nfrom metaflow import FlowSpec, Parameter, step\n\n\nclass Flow(FlowSpec):\n"
+        f"    kind = Parameter('kind', default='{BAD}')\n\n"
+        "    @step\n    def start(self):\n        self.next(self.train, self.other)\n\n"
+        f"    @step\n    def train(self):\n        subprocess.run(f'{RUN} {{self.kind}}', shell=True)\n"
+        "        self.next(self.end)\n\n"
+        "    @step\n    def other(self):\n        self.next(self.end)\n\n"
+        "    @step\n    def end(self, inputs):\n        pass\n\n\nif __name__ == '__main__':\n    Flow()\n",
+        [f"6 {FORMAT}"],
+    ),
     "one answer to one question": (
         "import os, subprocess, sys\nfsdp = '--ddp' not in sys.argv\nenv = os.environ.copy()\n"
         f"env['{NAME}'] = '1'\nif fsdp:\n    env.pop('{NAME}')\n\n\ndef words(fsdp):\n"

@@ -180,6 +180,8 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
         ("values.yaml", "image:\n  repository: lab/trainer\n  tag: core_v0.16.1\n", None, "0.16.1"),
         ("values.yaml", "imageTag: 'core_v0.17.0'\n", None, "0.17.0"),
         ("compose.yaml", "services:\n  t:\n    image: lab/megatron-bridge:v0.4.2\n", "0.4.2", None),
+        ("values.yaml", "image:\n  repository: lab/megatron-bridge\n  tag: v0.4.2\n", "0.4.2", None),
+        ("kustomization.yaml", "images:\n- name: a\n  newName: lab/megatron-lm\n  newTag: 0.16.1\n", None, "0.16.1"),
         ("compose.yaml", "services:\n  t:\n    image: lab/megatron_core:0.18.2\n", None, "0.18.2"),
     ],
 )

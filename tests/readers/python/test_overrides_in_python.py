@@ -282,3 +282,14 @@ def test_a_dataclass_gives_a_tree_of_its_defaults(folder: Path) -> None:
     body = "conf = OmegaConf.merge(OmegaConf.structured(Run), OmegaConf.from_dotlist(['part.on=true']))\n"
     body += "cfg.ddp.use_megatron_fsdp = conf.part.on"
     assert read(body, top).setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_an_override_of_which_the_value_alone_is_not_known_leaves_the_others_known(folder: Path) -> None:
+    body = (
+        "cfg = process_config_with_overrides(cfg, cli_overrides=[f'{}={{os.uname()}}/x', 'ddp.use_megatron_fsdp=true'])"
+    )
+    (named,) = read(body.format("checkpoint.save")).variants
+    assert named.value("ddp.use_megatron_fsdp") == Known(True)
+    assert not isinstance(named.value("checkpoint.save"), Known)
+    (unnamed,) = read(body.format("{os.uname()}.save")).variants
+    assert not isinstance(unnamed.value("checkpoint.ckpt_format"), Known)

@@ -366,7 +366,7 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
 
 DOCKERFILES = (
     *("Dockerfile*", "*.Dockerfile", "Containerfile*", "devcontainer.json"),
-    *("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml"),
+    *("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml", "kustomization.y*ml"),
 )
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
@@ -565,9 +565,12 @@ def _in_image(place: str, match: re.Match[str]) -> NamedVersions | None:
 
 
 def _image_around(lines: Sequence[tuple[str, str]], at: int) -> str:
-    """Return the name of the image of which a line gives the tag alone, as Kustomize and charts have it; "" else."""
+    """Return the package that an image is called by, of which a line gives the tag alone, as Kustomize and charts have
+    it; "" where it is called by none.
+    """
     around = lines[max(0, at - _BESIDE_A_TAG) : at + _BESIDE_A_TAG + 1]
-    return next((found["image"] for _, line in around if (found := _IMAGE_NAME.match(line))), "")
+    names = (found["image"] for _, line in around if (found := _IMAGE_NAME.match(line)))
+    return next((name for name in names if normalised(name) in _PACKAGED), "")
 
 
 def _as_tagged(place: str, image: str, tag: str) -> NamedVersions | None:

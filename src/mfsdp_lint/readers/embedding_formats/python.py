@@ -17,6 +17,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs.imports import closure
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.command_lines import COMMAND_LINE
@@ -272,11 +273,8 @@ def _commands(
     if found or (interp.given is not None and evaluation.known_as_idle(path)):
         return found
     text = interp.finder.sources.text_or_none(path) or ""
-    called = [
-        replace(each, wrapper=None)
-        for each in entries.functions(interp, module)
-        if each.function is not None and _is_called_out_of_sight(each.function.node, text)
-    ]
+    functions = list(entries.functions(interp, module))
+    called = [replace(each, wrapper=None) for each in _called_out_of_sight(functions, text)]
     with evaluation.noting() as noted:
         interp.dependencies = Dependencies()
         for each in called:
@@ -287,14 +285,25 @@ def _commands(
     return found
 
 
-def _is_called_out_of_sight(function: ast.AST, text: str) -> bool:
-    """Tell whether a function that starts something is handed on to a framework, which calls it: by a decorator
-    (`modal run`, `invoke`), or by its name.
+def _called_out_of_sight(every: Sequence[entries.Entry], text: str) -> list[entries.Entry]:
+    """Return the functions that start something and are handed on to a framework, which calls them: by a decorator
+    (`modal run`, `invoke`), or by their names. What one with a decorator calls is not called by itself.
     """
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    is_handed_on = function.decorator_list or len(re.findall(rf"\b{function.name}\b", text)) > 1
-    return bool(is_handed_on) and _mentions_launcher(text, function)
+    nodes = [each.function.node for each in every if each.function is not None]
+    functions = {each.name: each for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    starting = {name for name, each in functions.items() if _mentions_launcher(text, each)}
+    if not starting:
+        return []
+    said = {name: ast.get_source_segment(text, each) or "" for name, each in functions.items()}
+    called = {name: functions.keys() & set(_WORD.findall(own)) - {name} for name, own in said.items()}
+    leading = closure(starting, lambda name: (each for each, names in called.items() if name in names))
+    decorated = {name for name in leading if functions[name].decorator_list}
+    inside = closure(decorated, lambda name: called[name]).keys() - decorated
+    named = {name for name in starting - inside if len(re.findall(rf"\b{name}\b", text)) > 1}
+    return [each for each in every if each.function is not None and each.function.name in decorated | named]
+
+
+_WORD = lazy_pattern(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=1024)

@@ -32,6 +32,7 @@ from mfsdp_lint.readers.python.eval.iteration import (
     elements,
     has_methods,
     iterate,
+    known_part,
     operated,
     ordered,
     text_of_parts,
@@ -206,7 +207,7 @@ def _formatted_text(interp: Interpreter, part: ast.FormattedValue, value: Object
             return format(value, spec)
         except (ValueError, TypeError) as error:
             raise Raised(type(error).__name__, str(error)) from None
-    text = as_text(interp, value)
+    text = known_part(interp, value)
     return None if text is None or (spec and not isinstance(value, CONSTANTS)) else text
 
 

@@ -255,12 +255,18 @@ def as_text(interp: Interpreter, value: Object) -> str | None:
     return None
 
 
+def known_part(interp: Interpreter, value: Object) -> str | None:
+    """Return the text of a value within another text, a HOLE for what is not known of it; None where nothing is."""
+    value = interp.settle(value)
+    return value.said if isinstance(value, PartlyKnown) else as_text(interp, value)
+
+
 def text_of_parts(interp: Interpreter, texts: list[str | None], values: list[Object]) -> Object:
     """Return a text that is put together, some of it from values; None stands for a part that is not known."""
     said = "".join(HOLE if each is None else each for each in texts)
     if len(said) > LONGEST_TEXT:
         return interp.unknown("", not_none=True)
-    if None not in texts:
+    if HOLE not in said:
         return derived(said, *values)
     interp.doubts += 1
     return PartlyKnown(interp.tick(), said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import string
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,7 +28,14 @@ from mfsdp_lint.readers.python.eval.containers import (
     set_entry,
     unseen_entry,
 )
-from mfsdp_lint.readers.python.eval.iteration import LONGEST, as_text, elements, forget_rest, iterate, text_of_parts
+from mfsdp_lint.readers.python.eval.iteration import (
+    LONGEST,
+    elements,
+    forget_rest,
+    iterate,
+    known_part,
+    text_of_parts,
+)
 from mfsdp_lint.readers.python.eval.operators import binary, contains, equal, ordering_key
 from mfsdp_lint.readers.python.eval.standard_objects import LARGEST_FACTOR, NotKnown, answer
 from mfsdp_lint.readers.python.state.calling import Coroutine, GeneratorCall, awaited, invoke, run_block
@@ -343,9 +351,9 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
     arguments, keywords = call.arguments, call.keywords
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
         items = iterate(interp, arguments[0], call.frame)
-        if items is None or not all_are(items, str):
-            return interp.unknown("", not_none=True)
-        if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
+        if items is not None and not all_are(items, str):
+            return _partly_joined(interp, owner, [interp.settle(each) for each in items])
+        if items is None or sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
             return interp.unknown("", not_none=True)
         return owner.join(items)
     if name == "translate":
@@ -375,6 +383,14 @@ def _constant_method(interp: Interpreter, owner: Any, name: str, call: Call) -> 
     return found if is_constant(found) and is_small(found) else interp.unknown("", not_none=True)
 
 
+def _partly_joined(interp: Interpreter, between: str, items: Sequence[Object]) -> Object:
+    """Return what texts give that are joined, of which not all are known."""
+    if not all(isinstance(each, (str, Unknown)) for each in items):
+        return interp.unknown("", not_none=True)
+    texts = [text for each in items for text in (between, known_part(interp, each))]
+    return text_of_parts(interp, texts[1:], [])
+
+
 def _partly_formatted(interp: Interpreter, template: str, call: Call) -> Object:
     """Return what a template gives with values of which not all are constants: their texts, where they are known."""
     values: dict[str, Object] = {**{str(number): each for number, each in enumerate(call.arguments)}, **call.keywords}
@@ -389,7 +405,7 @@ def _partly_formatted(interp: Interpreter, template: str, call: Call) -> Object:
             if specification or conversion or key not in values:
                 return interp.unknown("", not_none=True)
             used.append(values[key])
-            texts.append(as_text(interp, values[key]))
+            texts.append(known_part(interp, values[key]))
     except ValueError:
         return interp.unknown("", not_none=True)
     return text_of_parts(interp, texts, used)
