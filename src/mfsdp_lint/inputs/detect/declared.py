@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
@@ -479,6 +479,14 @@ _CLONE = lazy_pattern(r"\bgit\s+(?:-\S+\s+)*clone\b.{0,500}?megatron-(?:bridge|l
 _BRANCH = lazy_pattern(r"\s(?:-b|--branch|--revision)[\s=]\s*[\"']?([\w./-]+)")
 _CHECKOUT = lazy_pattern(r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout|switch|reset)\s+(?:-\S+\s+)*[\"']?([\w./-]+)")
 _GIT_COMMAND = lazy_pattern(r"(?<![\w.-])git\s")
+_ENTERED = lazy_pattern(r"(?<![\w.-])(?:cd|pushd|git\s+-C)\s+[\"']?([^\s\"';&|]+)")
+_IS_SOURCE = lazy_pattern(r"(?:^|/)(megatron-(?:bridge|lm))/?$", re.IGNORECASE)
+_SOURCE_FOLDER = lazy_pattern(
+    r"^[ \t]*(?:(?:export|readonly)[ \t]+)?(?P<name>\w+)="
+    r"[\"']?(?P<folder>[^\s\"'=]*?megatron-(?:bridge|lm))/?[\"']?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A variable that names the folder of a checkout."""
 _LONGEST_PIECE = 5000
 """Characters of a command that people write."""
 
@@ -525,11 +533,14 @@ def _installs(path: str, text: str) -> Iterator[NamedVersions]:
         if found := from_revision(place, f"github.com/{match['url']}", match["revision"]):
             yield found
     cloned = ""
+    folders = {match["name"]: match["folder"] for match in _SOURCE_FOLDER.finditer(text)}
     for number, line in _commands(text):
         place = f"{path}:{number}"
         for piece in () if _COMMENT.match(line) else re.split(r"&&|\|\|?|;", re.sub(r"\s#.*$", "", line)):
             if _MESSAGE.match(piece) or len(piece) > _LONGEST_PIECE:
                 continue
+            if (entered := _ENTERED.search(piece)) and (source := _IS_SOURCE.search(_filled(entered[1], folders))):
+                cloned = f"github.com/NVIDIA/{source[1]}"
             if clone := _CLONE.search(piece):
                 branch, cloned = _BRANCH.search(clone[0]), clone[0]
                 found = branch and from_revision(place, cloned, branch[1])
@@ -537,6 +548,11 @@ def _installs(path: str, text: str) -> Iterator[NamedVersions]:
                 revision = _CHECKOUT.search(piece) if cloned else None
                 found = revision and from_revision(place, cloned, revision[1])
             yield from (found,) if found else _requirements(place, piece.strip())
+
+
+def _filled(folder: str, folders: Mapping[str, str]) -> str:
+    """Return a folder for the variable that names it."""
+    return folders.get(folder.strip("${}"), folder)
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
