@@ -130,7 +130,7 @@ def before_change(paths: Iterable[str]) -> Before:
 
 
 class _Head(Enum):
-    """What the files of git say of HEAD: the commit, that there is no repository, or what is not understood here."""
+    """A state of HEAD by the files of git: they name the commit, there is no repository, or it is not understood."""
 
     NAMED = "named"
     NOWHERE = "nowhere"

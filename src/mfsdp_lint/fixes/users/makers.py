@@ -16,7 +16,6 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.mentions import uncommented
-from mfsdp_lint.readers.python.state.trees import nodes_in
 from mfsdp_lint.readers.registry import is_python
 
 ANY = "*"
@@ -115,7 +114,7 @@ def _written(text: str, kind: str) -> Sequence[tuple[str, ...]]:
 
 def _written_in_python(text: str) -> Iterator[str]:
     tree = parsed(text) if _WRITES.search(text) or _OPENS.search(text) else None
-    nodes = [] if tree is None else nodes_in(tree)
+    nodes = [] if tree is None else list(ast.walk(tree))
     targets = [each for node in nodes if isinstance(node, ast.Call) for each in _targets(node)]
     values = _values(nodes) if targets else {}
     return (_spelled(each, values) for each in targets)
