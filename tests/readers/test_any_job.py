@@ -38,6 +38,10 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"job.yaml": f"environment_variables:\n  {NAME}: '1'\ntask:\n  shell: {RUN} {GOOD}\n"},
         [f"job.yaml:2 {CONNECTIONS}"],
     ),
+    "words of a task over several lines": (
+        {"pyproject.toml": f'[tool.poe.tasks.fsdp]\ncmd = """\ntorchrun pretrain_gpt.py\n  {FSDP}\n  {BAD}\n"""\n'},
+        [f"pyproject.toml:5 {FORMAT}"],
+    ),
     "variables that are made of others": (
         {
             "tasks.yml": (

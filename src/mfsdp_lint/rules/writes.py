@@ -10,6 +10,7 @@ What a rule file can say of the assignment at hand are settings of their own, in
     write.whole    the path as the text has it, where that goes on behind the name
     write.step     the step of start-up that does it   write.line      upstream's line that does it
     write.alone    whether writing what runs changes nothing else that runs
+    write.known    whether the value of an override that is lost is known
 
 `fix: {set: {write.path: write.after}}` writes what will run, `fix: {rename: write.nearest}` the name that was meant.
 
@@ -215,10 +216,12 @@ def _lost(written: Variant, is_linted: IsLinted) -> Iterator[Assignment]:
         given = None if made is None else made.earlier
         if made is None or given is None or given.how != "override" or not _is_own(given, is_linted):
             continue
-        if isinstance(given.value, Known) and isinstance(after, Known) and given.value != after:
+        is_known = isinstance(given.value, Known)
+        if isinstance(after, Known) and (given.value != after if is_known else after.value is None):
             facts: dict[str, Plain] = {
                 "write.path": path,
-                "write.value": describe(given.value),
+                "write.known": is_known,
+                "write.value": describe(given.value) if is_known else None,
                 "write.after": describe(after),
                 "write.line": "" if made.span.path.startswith("<") else f"{made.span.path}:{made.span.line}",
             }

@@ -83,6 +83,8 @@ def _of_section(
             continue
         if isinstance(document.follow(each), ScalarNode):
             text = fill(text_of(document, each))
+            if name == "cmd" and document.path.endswith(".toml"):  # words, as poe and pdm split them, and no script
+                text = tuple(replace(piece, text=piece.text.replace("\n", " ")) for piece in text)
             if COMMAND_LINE.search(plain(text)):
                 yield from held(text, around)
             elif is_launcher(plain(text)) and arguments:

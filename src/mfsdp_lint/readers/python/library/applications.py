@@ -260,6 +260,12 @@ def click_option(interp: Interpreter, names: list[str], options: dict[str, Objec
     """Return the value of a click option that the command line does not give."""
     text = next((name for name in names if name.startswith("--")), names[0] if names else "").partition("/")[0]
     is_argument = not text.startswith("-")
+    if (
+        is_argument
+        and options.get("nargs") == -1
+        and not {"**", "default", "required", "callback", "cls"} & options.keys()
+    ):
+        return Option(interp.tick(), text, not_none=True) if interp.started_with() else ()
     if "**" in options or {"prompt", "callback", "cls"} & options.keys():
         return Option(interp.tick(), text)
     if options.get("required") is True or (is_argument and "default" not in options and "required" not in options):

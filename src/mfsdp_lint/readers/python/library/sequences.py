@@ -473,6 +473,7 @@ class _Decided(BaseException):
 
 def _any_all_made(interp: Interpreter, generator: GeneratorCall, wanted: bool, call: Call) -> Object:
     answers: list[bool | None] = []
+    begun, mark, unfollowed = interp.clock, len(interp.path.journal), interp.unfollowed
 
     def look(item: Object) -> Object:
         answers.append(known_truth(interp, item, call.node, call.frame))
@@ -484,8 +485,10 @@ def _any_all_made(interp: Interpreter, generator: GeneratorCall, wanted: bool, c
         generator.run(look)
     if None not in answers:
         return wanted in answers if wanted else False not in answers
-    # It may have stopped before what it did.
-    forget_rest(interp, generator)
+    own = (generator, generator.frame, interp.path.facts)
+    written = (owner for owner, *_ in interp.path.journal[mark:] if owner not in own)
+    if interp.unfollowed > unfollowed or any(abs(owner.born) <= begun for owner in written):
+        forget_rest(interp, generator)  # it may have stopped before what it did
     return interp.unknown("", not_none=True)
 
 
