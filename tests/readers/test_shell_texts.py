@@ -112,6 +112,12 @@ def test_a_script_may_end_in_a_variable_without_a_new_line() -> None:
             "set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"
         ),
         pytest.param(
+            'set -- x --format fsdp_dtensor\neval set -- "$(getopt -o \'\' -l format:,on -- "$@")"\n'
+            "while [ $1 != -- ]; do case $1 in --format) F=$2; shift ;; esac; shift; done",
+            "--ckpt-format $F",
+            id="getopt",
+        ),
+        pytest.param(
             "V=$(printf '%03d:%s' 7 fsdp_dtensor)", "--ckpt-format ${V#007:}", id="printf behind a filled number"
         ),
         pytest.param("case a in a) X=1 ;& b) F=fsdp_dtensor ;; esac", "--ckpt-format $F", id="one case falls through"),
@@ -242,6 +248,11 @@ COMMANDS = [
     ["expr", "4", "*", "3"],
     ["grep", "-e", "^a", "-e", "^$"],
     ["grep", "-vF", "-e", ".", "-e", "y"],
+    ["getopt", "-o", "ab:", "-l", "name:,on", "-n", "run", "--", "--on", "x", "-b", "it's", "--name=y z", "-a", "w"],
+    ["getopt", "--options=+a", "--long", "size:", "--", "-a", "--si", "8b", "--", "-b"],
+    ["getopt", "-u", "-o", "a", "--", "b", "-a"],
+    ["getopt", "ab:", "-b", "x", "y", "-a"],
+    ["getopt", "-o", "", "--long", "pp:", "--"],
 ]
 QUERIES = [
     ".",
