@@ -70,6 +70,11 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         pytest.param(
             f"{HEAD} --bf16 '--ckpt-format torch'\n", [("no-such-flag", 1, 65)], id="a flag and its value in one"
         ),
+        pytest.param(
+            'A=(--use-megatron-fsdp --bf16)\ntorchrun pretrain_gpt.py --num-layers 2 "${A[*]}"\n',
+            [("no-such-flag", 1, 4)],
+            id="all flags of an array in one",
+        ),
         pytest.param(f"{HEAD} --data-path a '--ckpt-format torch'\n", [], id="one of any number of values"),
         pytest.param(f"{HEAD} --bf16 '--ckpt-format=torch'\n", [], id="the same with a sign between"),
         pytest.param(f"{HEAD} --ckpt-format=fsdp\n", [("no-such-value", 1, 71)], id="no value of a flag"),
