@@ -104,11 +104,10 @@ class Interpreter:
     `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
     `affected` has, for each file whose import changes other modules, the names by which programs reach the changes;
     `setting` the variables of the process that each file's import sets, `asking` those that its own top level asks for.
-    Changes of modules are undone, but for the
-    `followed` files (None: all are followed), which belong to every program that is evaluated here: whatever imports a
-    file that is `leading` to one of them, or to one that sets variables, runs it then, as Python does, and a
-    `contested` name is looked up where it is imported. Files that only functions import (`within_functions`) change
-    other modules, and variables, for the path that does so.
+    Changes of modules are undone, but for the `followed` files (None: all are followed), which belong to every program
+    that is evaluated here: whatever imports a file that is `leading` to one of them, or to one that sets variables,
+    runs it then, as Python does, and a `contested` name is looked up where it is imported. Files that only functions
+    import (`within_functions`) change other modules, and variables, for the path that does so.
     """
 
     def __init__(
@@ -175,6 +174,7 @@ class Interpreter:
         self._undone: dict[str, list[Place]] = {}
         """The places in other modules that each file that is not followed changed, with the values that it wrote."""
         self._run_with: dict[str, dict[Module, None]] = {}
+        """The modules that each file's top level runs by imports of functions."""
         self.programs = ProgramFiles(finder, self.is_upstream, type(knowledge))
         self.upstream_programs = ProgramFiles(finder)
         self._era_starts = [0]
