@@ -585,6 +585,11 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         "    ShellOperation(commands=[' '.join(words)]).run()\n\n\nmain()\n",
         [f"7 {FORMAT}"],
     ),
+    "words that nobody gives to a command of click": (
+        "import subprocess\nimport click\n\n\n@click.command()\n@click.argument('extra', nargs=-1)\ndef go(extra):\n"
+        f"    subprocess.run(['torchrun', *'{RUN} {BAD}'.split()[1:], *extra])\n\n\ngo()\n",
+        [f"8 {FORMAT}"],
+    ),
     "the steps of a flow": (
         "import subprocess\nfrom metaflow import FlowSpec, Parameter, step\n\n\nclass Flow(FlowSpec):\n"
         f"    kind = Parameter('kind', default='{BAD}')\n\n"

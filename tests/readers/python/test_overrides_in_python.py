@@ -293,3 +293,10 @@ def test_an_override_of_which_the_value_alone_is_not_known_leaves_the_others_kno
     assert not isinstance(named.value("checkpoint.save"), Known)
     (unnamed,) = read(body.format("{os.uname()}.save")).variants
     assert not isinstance(unnamed.value("checkpoint.ckpt_format"), Known)
+
+
+def test_a_folder_that_is_known_when_the_program_runs_is_a_value_as_any_other(folder: Path) -> None:
+    words = "[f'checkpoint.save={os.getcwd()}/x', f'checkpoint.load={HERE}/y', 'ddp.use_megatron_fsdp=true']"
+    (variant,) = read(f"cfg = process_config_with_overrides(cfg, cli_overrides={words})").variants
+    assert variant.value("checkpoint.save") == Known("<CWD>/x")
+    assert variant.value("ddp.use_megatron_fsdp") == Known(True)

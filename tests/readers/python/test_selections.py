@@ -340,3 +340,20 @@ def recipe():
 def test_objects_of_one_class_have_that_class_whichever_is_chosen(tmp_path: Path) -> None:
     (variant,) = read(tmp_path, ONE_OF_SEVERAL)["recipe"].variants
     assert variant.value("optimizer.optimizer") == Known("Sgd")
+
+
+@pytest.mark.parametrize(
+    ("condition", "known"),
+    [("any('x' in each for each in words)", True), ("any(change(cfg) or 'x' in each for each in words)", False)],
+)
+def test_a_condition_over_words_that_are_not_known_changes_what_it_writes_alone(
+    condition: str, known: bool, tmp_path: Path
+) -> None:
+    text = (
+        "import os\nfrom megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\n"
+        "def change(cfg):\n    cfg.ddp.bucket_size = 3\n\n"
+        "def recipe():\n    cfg = llama3_8b_pretrain_config()\n    cfg.ddp.bucket_size = 7\n"
+        f"    words = [os.uname().release, os.uname().version]\n    found = {condition}\n    return cfg\n"
+    )
+    (variant,) = read(tmp_path, text)["recipe"].variants
+    assert (variant.value("ddp.bucket_size") == Known(7)) is known

@@ -59,6 +59,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
     blame,
+    is_symbolic,
 )
 
 __all__ = ("NoOverride", "Override", "parse")
@@ -403,6 +404,9 @@ def _parsed(said: OverrideWord) -> Override:
     """Parse one override. Raises RefusedCall where Hydra does not read it."""
     try:
         if isinstance(said.text, str):
+            name, _, value = said.text.partition("=")
+            if is_symbolic(value) and not is_symbolic(name):  # a folder, whose name has none of Hydra's signs
+                return replace(parse(f"{name}="), value=Placed(value))
             return parse(said.text)
         return replace(parse(f"{said.key}="), value=NOT_KNOWN)
     except NoOverride as error:
