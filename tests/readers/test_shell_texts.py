@@ -253,6 +253,8 @@ COMMANDS = [
     ["getopt", "-u", "-o", "a", "--", "b", "-a"],
     ["getopt", "ab:", "-b", "x", "y", "-a"],
     ["getopt", "-o", "", "--long", "pp:", "--"],
+    ["getopt", "--long", "pp:", "a", "--pp", "2", "-a"],
+    ["getopt", "-u", "--", "ab", "-a", "x"],
 ]
 QUERIES = [
     ".",

@@ -9,6 +9,7 @@ import pytest
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.program_files import ProgramFiles
+from tests.readers.python.relevance import put
 from tests.readers.python.several_files import agrees
 
 NOTED = """\
@@ -274,7 +275,6 @@ def test_a_name_that_ends_like_a_metaclass_makes_no_class_run_anything(
         "noting.py": "class Noting(type):\n    pass\n",
         "noted.py": "from noting import Noting\n\n\nclass Own(metaclass=Noting):\n    pass\n",
     }
-    for path, text in texts.items():
-        Path(path).write_text(text)
+    put(texts, tmp_path)
     programs = ProgramFiles(ModuleFinder(Sources()))
     assert [path for path in texts if programs.runs_hooks(path)] == ["noted.py"]

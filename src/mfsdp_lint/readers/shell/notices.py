@@ -314,13 +314,13 @@ def unknown_flags(arguments: Sequence[Text], versions: Versions, declared: Calla
     last = None
     for word in arguments if flags else ():
         said = known(word) or ""
-        last = table().flag(found[1], core) if (found := _FLAG.fullmatch(said)) else last
+        name = _FLAG.fullmatch(said)
+        last = table().flag(name[1], core) if name else last
         # (A flag that takes any number of values takes such a word as well.)
         if (one := _IN_ONE.fullmatch(said)) and one[1] in flags and not (last and last.nargs in ("*", "+")):
             facts: dict[str, Plain] = dict.fromkeys(("nearest", "elsewhere"))
             facts |= {"flag": one[1], "value": said, "alike": 0, "sure": True}
             yield Notice("no-such-flag", around(word), facts, settings_of_flag(one[1], core))
-        name = _FLAG.fullmatch(known(word) or "")
         if not name or name[1] in flags or declared().names(name[1]):
             continue
         elsewhere, alike = table().flag_versions(name[1]), _alike(name[1], core)

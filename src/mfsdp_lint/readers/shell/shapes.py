@@ -189,9 +189,9 @@ def has_flags(arguments: Sequence[Text]) -> bool:
     names = {plain(text).partition("=")[0] for text in arguments}
     if not names.isdisjoint(flags_of_files()):
         return False
-    if any(table().flag_versions(name) for name in names if name.startswith("--")):
-        # Beside flags of its own, a word with several of them is a mistake (see notices.unknown_flags).
-        names |= {found[1] for text in arguments if (found := _SEVERAL.match(plain(text)))}
+    several = {found[1] for text in arguments if (found := _SEVERAL.match(plain(text)))}
+    if several and any(table().flag_versions(name) for name in names if name.startswith("--")):
+        names |= several  # beside flags of its own, a word with several is a mistake (see notices.unknown_flags)
     paths = {path for name in names for path in _set_by_flag(name)}
     return configure_run(paths)
 

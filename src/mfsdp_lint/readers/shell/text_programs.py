@@ -496,41 +496,27 @@ def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
     """Print the parameters of a script, options first and each quoted (getopt(1) of util-linux)."""
     import getopt
 
-    short, long, quotes, rest = "", list[str](), True, list(arguments)
-    if rest and not rest[0].startswith("-"):  # as it was first
-        short, quotes, rest = rest[0], False, ["--", *rest[1:]]
-    while rest and rest[0] != "--":
-        name, equals, value = rest.pop(0).partition("=")
-        if name in ("-u", "--unquoted"):
-            quotes = False
-            continue
-        if name not in _OF_GETOPT or not (equals or rest):
-            raise OutputUnknown
-        value = value if equals else rest.pop(0)
-        if _OF_GETOPT[name] == "short":
-            short = value
-        elif _OF_GETOPT[name] == "long":
-            long += filter(None, re.split(r"[\s,]+", value))
-    if not rest or short.startswith("-") or "::" in short or any("::" in each for each in long):
-        raise OutputUnknown
-    parse = getopt.getopt if short.startswith("+") else getopt.gnu_getopt
     try:
-        options, others = parse(rest[1:], short.removeprefix("+"), [each.replace(":", "=") for each in long])
+        own, words = getopt.getopt(list(arguments), "o:l:n:u", ["options=", "longoptions=", "name=", "unquoted"])
+        shorts = [value for name, value in own if name in ("-o", "--options")]
+        if not (shorts or words):
+            raise OutputUnknown
+        short = shorts[-1] if shorts else words.pop(0)
+        every = (value for name, value in own if name in ("-l", "--longoptions"))
+        long = [each for value in every for each in re.split(r"[\s,]+", value) if each]
+        if short.startswith("-") or "::" in short or any("::" in each for each in long):
+            raise OutputUnknown
+        parse = getopt.getopt if short.startswith("+") else getopt.gnu_getopt
+        options, others = parse(words, short.removeprefix("+"), [each.replace(":", "=") for each in long])
     except getopt.GetoptError:
         raise OutputUnknown from None
-    quoted: Callable[[str], str] = _quoted if quotes else str
-    takes = {f"-{found[1]}" for found in re.finditer(r"(\w):", short)} | {
-        f"--{each[:-1]}" for each in long if each[-1] == ":"
-    }
+    as_it_was_first = not arguments[0].startswith("-")
+    unquoted = as_it_was_first or {"-u", "--unquoted"} & dict(own).keys()
+    quoted: Callable[[str], str] = str if unquoted else _quoted
+    takes = {f"-{found[1]}" for found in re.finditer(r"(\w):", short)}
+    takes |= {f"--{each[:-1]}" for each in long if each.endswith(":")}
     said = [f" {name} {quoted(value)}" if name in takes else f" {name}" for name, value in options]
     return "".join((*said, " --", *(f" {quoted(each)}" for each in others), "\n"))
-
-
-_OF_GETOPT = {
-    **dict.fromkeys(("-o", "--options"), "short"),
-    **dict.fromkeys(("-l", "--long", "--longoptions"), "long"),
-    **dict.fromkeys(("-n", "--name"), "name"),
-}
 
 
 def _quoted(text: str) -> str:
