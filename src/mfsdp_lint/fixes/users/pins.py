@@ -228,7 +228,10 @@ def _reader_of_text(users: EditUsers, request: FixRequest, path: str, settings: 
     name, folder = os.path.basename(path), os.path.basename(os.path.dirname(os.path.abspath(path)))
     named = [name, *(os.path.basename(each) for each in users.search(path, (name,)) if each.endswith(_LISTS))]
     for other, text in users.search(path, ()).items():
-        if other in own or not _is_program(other) or not _reads_code(text):
+        # (Most texts have none of these words, which is found sooner than a pattern.)
+        if other in own or not _is_program(other) or not any(each in text for each in (folder, *named)):
+            continue
+        if not _reads_code(text):
             continue
         said = [word for word, value in new.items() if value not in text and _is_asked_for(word, text)]
         if not said and not _TAKES_ALL.search(text):
