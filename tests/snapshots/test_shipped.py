@@ -18,7 +18,7 @@ from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import DATA, load_knowledge
 
-VERSIONS = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
+VERSIONS = tuple(release.bridge for release in RELEASES if release.bridge == release.library)
 HERE = "  # <- here"
 
 USES = {
@@ -227,6 +227,35 @@ def test_an_enumeration_has_more_than_its_members(tmp_path: Path) -> None:
     assert not isinstance(recipe.setting("dist.use_megatron_fsdp").value, Known)
 
 
+def test_every_release_has_a_snapshot_of_its_library() -> None:
+    assert set(VERSIONS) == {release.library for release in RELEASES}
+    assert len(VERSIONS) == len(RELEASES) - 1  # 0.2.1 differs from 0.2.2 in the number of the version alone
+
+
+@pytest.mark.parametrize(
+    ("version", "taken", "certain"),
+    [
+        pytest.param("0.3.0", True, False, id="its recipe takes any arguments"),
+        pytest.param("0.3.1", False, True, id="its recipe takes none"),
+        pytest.param("0.3.9", False, False, id="only what its neighbour takes is known"),
+    ],
+)
+def test_a_call_that_a_recipe_refuses_is_certain_of_the_very_release_alone(
+    version: str, taken: bool, certain: bool, tmp_path: Path
+) -> None:
+    text = """\
+        from megatron.bridge.recipes.llama import llama31_8b_pretrain_config
+        def mine():
+            cfg = llama31_8b_pretrain_config(dir="/runs", name="mine")
+            cfg.ddp.use_megatron_fsdp = True
+            return cfg
+        """
+    found = read_python([str(write(tmp_path, text))], Sources(), load_knowledge(resolve_target(version)))
+    values = [recipe.setting("checkpoint.ckpt_format").value for recipe in found.recipes]
+    assert (Known("torch_dist") in values) is taken
+    assert [each.certain for each in found.unfollowed] == [True] * certain
+
+
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.bridge)
 def test_a_release_without_data_of_its_own_has_its_neighbours_and_says_so(release, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     knowledge = load_knowledge(resolve_target(release.bridge))
@@ -235,7 +264,9 @@ def test_a_release_without_data_of_its_own_has_its_neighbours_and_says_so(releas
     (recipe,) = read_python([str(path)], Sources(), knowledge).recipes
     assert recipe.setting("checkpoint.ckpt_format").value == Known("torch_dist")
     own = release.bridge in VERSIONS
-    assert [release.bridge in remark and release.data in remark for remark in knowledge.remarks()] == [True] * (not own)
+    assert [release.bridge in remark and release.library in remark for remark in knowledge.remarks()] == [True] * (
+        not own
+    )
 
 
 @pytest.mark.parametrize("version", VERSIONS)

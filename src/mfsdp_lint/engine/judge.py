@@ -351,10 +351,10 @@ def _only(reading: Read, paths: Collection[str]) -> Read:
 
 
 def reading_of(target: Target) -> ReadingKey:
-    """Return the inputs that a reading depends on: the data about Megatron-Bridge, the line of megatron-core, and the
+    """Return the inputs that a reading depends on: the snapshot of Megatron-Bridge, the line of megatron-core, and the
     places whose files are read.
     """
-    return target.data, ".".join(target.core.split(".")[:2]), target.places
+    return target.library, ".".join(target.core.split(".")[:2]), target.places
 
 
 def beside(targets: Iterable[Target], some: Iterable[Target]) -> list[Target]:

@@ -306,7 +306,7 @@ def kind_of_layers(facts: SettingFacts, settings: Settings, target: Target) -> t
     them. Raises NotModelled.
     """
     name = facts.get("model.__class__")
-    snapshot = shipped(target.data)
+    snapshot = shipped(target.library)
     if not isinstance(name, str) or snapshot is None:
         raise NotModelled("model.__class__ is not known")
     classes = list(_classes(snapshot, name))

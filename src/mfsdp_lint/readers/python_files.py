@@ -7,6 +7,7 @@ definition.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,7 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.discover import FileType
 from mfsdp_lint.inputs.faults import Faults
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 from mfsdp_lint.readers.launch_memory import LaunchMemory, ShellRead
@@ -53,10 +55,56 @@ _SCRIPT = lazy_pattern(r"\.(?:sh|bash|sbatch|slurm)[\"']")
 
 @lru_cache(maxsize=64)
 def may_start_programs(text: str) -> bool:
-    """Tell whether the text of a Python file may start another program, or write a script that does."""
+    """Tell whether the text of a Python file may start another program that starts some, or write a script that does.
+
+    A program that is asked something by its name and options alone (`nvidia-smi --query-gpu=…`) starts none.
+    """
     if ".write" in text and _SCRIPT.search(text):
         return True
-    return any(word in text and re.search(pattern, text) for word, pattern in _STARTS.items())
+    found = [word for word, pattern in _STARTS.items() if word in text and re.search(pattern, text)]
+    return bool(found) and not (found == ["subprocess"] and _only_asks(text))
+
+
+_STARTERS = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
+_READ_BY_PROGRAMS = frozenset({"input", "stdin", "shell", "executable", "env", None})
+"""Arguments of `subprocess` by which a program is given a script, or is another one; None is `**`."""
+
+
+def _only_asks(text: str) -> bool:
+    """Tell whether all that a file hands to `subprocess` are lists of a program's name and options."""
+    tree = parsed(text)
+    nodes = () if tree is None else tuple(ast.walk(tree))
+    uses = {id(each) for each in nodes if isinstance(each, ast.Name) and each.id == "subprocess"}
+    if not uses or any(map(_is_under_another_name, nodes)):
+        return False
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=module), args=[ast.List(elts=[ast.Constant(value=name), *words])]):
+                is_asked = _is_name(name) and all(map(_is_option, words))
+                if is_asked and _READ_BY_PROGRAMS.isdisjoint(each.arg for each in node.keywords):
+                    uses.discard(id(module))
+            case ast.Attribute(value=module, attr=name) if name not in _STARTERS:  # PIPE, TimeoutExpired
+                uses.discard(id(module))
+    return not uses
+
+
+def _is_under_another_name(node: ast.AST) -> bool:
+    match node:
+        case ast.ImportFrom(module="subprocess") | ast.alias(name="subprocess", asname=str()):
+            return True
+    return False
+
+
+def _is_name(word: object) -> bool:
+    """Tell whether a word names a program that is no file of the project and starts no ranks."""
+    return isinstance(word, str) and "/" not in word and not names_rank_launcher(word)
+
+
+def _is_option(word: ast.expr) -> bool:
+    match word:
+        case ast.JoinedStr(values=[ast.Constant(value=text), *_]) | ast.Constant(value=text):
+            return isinstance(text, str) and text.startswith("-")
+    return False
 
 
 _AS_A_MODULE = lazy_pattern(r"\bm *= *True\b")

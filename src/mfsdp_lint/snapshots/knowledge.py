@@ -56,7 +56,7 @@ def load_knowledge(target: Target, *also: Target) -> SnapshotKnowledge:
 
     `also` are other releases that share the reading.
     """
-    return SnapshotKnowledge(lambda: shipped(target.data), target, also)
+    return SnapshotKnowledge(lambda: shipped(target.library), target, also)
 
 
 @lru_cache(maxsize=8)
@@ -188,6 +188,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         return self._told_of_target
 
     @property
+    def is_of_neighbour(self) -> bool:
+        opened = self.__dict__.get("snapshot")
+        return opened is not None and self._wanted is not None and self._wanted.bridge != opened.bridge
+
+    @property
     def target(self) -> Target:
         """The releases that the answers are about."""
         self._told_of_target = True
@@ -195,10 +200,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
         return self._wanted or resolve_target(self.snapshot.bridge)  # type: ignore[union-attr]
 
     def remarks(self) -> tuple[str, ...]:
-        opened = self.__dict__.get("snapshot")
-        if opened is None or self._wanted is None or self._wanted.bridge == opened.bridge:
+        if not self.is_of_neighbour:
             return ()
-        mine, theirs = self._wanted.bridge, opened.bridge
+        assert self._wanted is not None
+        assert self.snapshot is not None
+        mine, theirs = self._wanted.bridge, self.snapshot.bridge
         return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
 
     def framework(self, name: str) -> ProgramReader:

@@ -59,9 +59,9 @@ class Library:
     @cached_property
     def snapshot(self) -> Snapshot:
         """The snapshot of the release. Raises FileNotFoundError in an installation without it."""
-        found = shipped(self.target.data)
+        found = shipped(self.target.library)
         if found is None:
-            raise FileNotFoundError(f"bridge-{self.target.data}.snapshot")
+            raise FileNotFoundError(f"bridge-{self.target.library}.snapshot")
         return found
 
     @cached_property

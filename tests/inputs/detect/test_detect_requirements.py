@@ -66,9 +66,16 @@ def test_a_line_with_a_star_is_all_its_releases() -> None:
         ),
         ("environment.yml", "dependencies:\n  - pip:\n    - megatron-bridge==0.6.0\n", 3, "0.6.0"),
         ("environment.yml", "dependencies:\n  - megatron-bridge=0.3.1\n", 2, "0.3.1"),
+        ("conda-gpu.yaml", "dependencies:\n  - pip:\n    - megatron-bridge==0.6.0\n", 3, "0.6.0"),
+        ("requirements.lock", "# by uv\nmegatron-bridge==0.6.0\n", 2, "0.6.0"),
+        ("train-requirements.txt", "megatron-bridge==0.5.1\n", 1, "0.5.1"),
+        ("requirements/train.txt", "megatron-bridge==0.5.1\n", 1, "0.5.1"),
+        ("constraints.txt", "megatron-bridge==0.4.2\n", 1, "0.4.2"),
+        ("Pipfile", '[packages]\nmegatron-bridge = "==0.3.1"\n', 2, "0.3.1"),
     ],
 )
 def test_a_requirement_is_found_with_its_line(tmp_path: Path, name: str, text: str, line: int, bridge: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text, encoding="utf-8")
     (found,) = in_requirements(ProjectFolders((str(tmp_path),)))
     assert (found.place, found.bridge) == (f"{tmp_path / name}:{line}", bridge)

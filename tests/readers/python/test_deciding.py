@@ -50,6 +50,16 @@ def recipe():
     cfg.ddp.use_megatron_fsdp = sharded()
     return cfg
 """,
+    "the one of two equal values that a helper was given for the setting": """
+VALUES = {"overlap_grad_reduce": 1, "use_megatron_fsdp": «1»}
+def as_flag(value):
+    return bool(value)
+def recipe():
+    cfg = base()
+    for name, value in VALUES.items():
+        setattr(cfg.ddp, name, as_flag(value))
+    return cfg
+""",
     "what a method of a subclass returns": """
 class Base:
     def on(self):

@@ -139,10 +139,12 @@ class ProjectFolders:
         """Return other folders, of the same search path, with what was seen."""
         return replace(self, folders=folders, _listed=self._listed)
 
-    def files(self, *patterns: str, below: bool = False) -> Iterator[str]:
-        """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name."""
+    def files(self, *patterns: str, below: bool = False, inside: str = "") -> Iterator[str]:
+        """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name; or
+        in the folder of a name that is `inside` each.
+        """
         for folder in self.folders:
-            for where in (folder, *(self._inside(folder) if below else ())):
+            for where in (join(folder, inside),) if inside else (folder, *(self._inside(folder) if below else ())):
                 for pattern in patterns:
                     yield from (join(where, name) for name in self.names(where, pattern))
 
@@ -266,11 +268,11 @@ def _same(revision: str, commit: str) -> bool:
     return len(revision) >= _SHORTEST_COMMIT and commit.startswith(revision.lower())
 
 
-LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
+LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml")
 
-_PACKAGE = lazy_pattern(r'\[\[package\]\][^\n]*\n(?=name\s*=\s*"([^"]+)")')
+_PACKAGE = lazy_pattern(r'\[\[packages?\]\][^\n]*\n(?=name\s*=\s*"([^"]+)")')
 """The head of an entry, which begins a line. (Where `^` said so, the text would be searched letter by letter.)"""
-_END = lazy_pattern(r"^\[\[package\]\]|^\[metadata\]|\Z", re.MULTILINE)
+_END = lazy_pattern(r"^\[\[packages?\]\]|^\[metadata\]|\Z", re.MULTILINE)
 _FIELD = lazy_pattern(r"""^(name|version|source|url|reference|resolved_reference|git|revision|ref)\s*=\s*(.*)$""", re.M)
 _GIT = lazy_pattern(r'git\s*=\s*"([^"?#]+)(?:\?(?:[^"#]*&)?(?:rev|tag|branch)=([^"&#]+))?[^"#]*(?:#(\w+))?"')
 
@@ -311,8 +313,13 @@ def _locked(place: str, name: str, body: str) -> NamedVersions | None:
     return from_package(place, name, said.get("version"))
 
 
-PINNED = ("requirements*.txt", "environment.yml", "environment.yaml")
-DECLARED = ("pyproject.toml", "setup.cfg", "setup.py")
+PINNED = (
+    *("requirements*.txt", "*[-_.]requirements*.txt", "requirements*.lock", "constraints*.txt"),
+    *("environment*.yml", "environment*.yaml", "conda*.yml", "conda*.yaml"),
+)
+DECLARED = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "pixi.toml")
+OF_REQUIREMENTS = "requirements"
+"""A folder in which some keep them, a file a purpose."""
 
 _NAME = r"(?P<name>(?:nvidia[-_.])?(?:megatron|transformer|torch)[\w.-]*)"
 _REQUIREMENT = lazy_pattern(
@@ -330,7 +337,8 @@ _INLINE = lazy_pattern(r"""\b(version|git|rev|tag|branch)\s*=\s*["']([^"']*)["']
 def in_requirements(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions that the requirement files ask for, from files that pin first."""
     for patterns in (PINNED, DECLARED):
-        for path in places.files(*patterns):
+        kept = places.files("*.txt", "*.lock", inside=OF_REQUIREMENTS) if patterns is PINNED else ()
+        for path in (*places.files(*patterns), *kept):
             text = places.text(path)
             if any(word in text.lower() for word in ("megatron", "transformer", "torch")):
                 for number, line in enumerate(map(str.strip, text.splitlines()), 1):

@@ -176,8 +176,13 @@ class Target:
 
     @property
     def data(self) -> str:
-        """The release whose shipped data is used for this one."""
+        """The release whose shipped tables are used for this one."""
         return nearest(self.bridge).data
+
+    @property
+    def library(self) -> str:
+        """The release whose snapshot is used for this one."""
+        return nearest(self.bridge).library
 
     def version_of(self, package: str) -> str | None:
         """Return the version that an installed package has by its metadata; None if it is not known.

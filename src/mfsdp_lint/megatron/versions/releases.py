@@ -27,31 +27,33 @@ from mfsdp_lint.core.store import store
 class Release:
     """A Megatron-Bridge release and the Megatron-LM commit that its `3rdparty/Megatron-LM` submodule pins.
 
-    `commit` is what its tag (`v0.4.2`) points to. `data` is the release whose shipped data is used for it: a patch
-    release without its own uses its neighbour's. `te` is the Transformer Engine that its uv.lock pins.
+    `commit` is what its tag (`v0.4.2`) points to. `data` is the release whose shipped tables are used for it: a patch
+    release without its own uses its neighbour's. `library` is the release whose snapshot is: its own, where the library
+    differs by more than the number of the version. `te` is the Transformer Engine that its uv.lock pins.
     """
 
     bridge: str
     core: str
     core_commit: str
     data: str
+    library: str
     commit: str
     te: str
 
 
 _TABLE = """
-    0.2.0  0.16.0rc0   0d8e0714cd29c01e164fe6de9f532182bdffa942  0.2.0  7af9601c9da746d21481194356295bfe23df3737  2.9.0
-    0.2.1  0.16.0rc0   0d8e0714cd29c01e164fe6de9f532182bdffa942  0.2.0  1c43b39285a4605799ca0ab5a69fe2f254802e18  2.9.0
-    0.2.2  0.16.0rc0   cba6b0ed0f1ee2694ae9f7059f6d4b8a7cc995fb  0.2.0  0465189601951c14ad592bd8eefbb673929e25bc  2.9.0
-    0.3.0  0.16.0      b0cc2706ddc60d2aefd5fff346445b5c013036a8  0.3.1  21b02e0cfb2f8ff907e0d8baee0c5205876c6812  2.12.0
-    0.3.1  0.16.1      55ac7082517c3878ae653c07c09c534b8aed49f6  0.3.1  9c9dd848966322fc3ed7706747ec13219ef49dda  2.12.0
-    0.4.0  0.17.0rc0   d7288711ba278d160d2a5a22c099915c9fe1395c  0.4.2  0fbfe7d3e970fbd75c1281d71cee586ce1f3df5e  2.14.0
-    0.4.1  0.17.0rc0   d7288711ba278d160d2a5a22c099915c9fe1395c  0.4.2  f9b6319e58494b9a655b4789724df715aebabaef  2.14.0
-    0.4.2  0.17.1      2edffadb528ea07e261b0c02cdc42a7bb9c3197a  0.4.2  c810129341a84e58f4cbed3093f70668a088c028  2.14.1
-    0.5.0  0.18.0      d0b3b775498a8ae6870075f1a5fc32bc260aa1b3  0.5.1  fcbb6031103d0ca845c1a54d4fee55ecfcca17b6  2.16.0
-    0.5.1  0.18.2      458c8d0ecafdf6d9e36771600d62ade27f2a67b7  0.5.1  5cb3444c43f7499cf3872b2d46870cf8bc2e00ce  2.16.0
-    0.6.0  0.19.0      cd4afffa648426a959dc7cb1e24b5ce7d0c3ff54  0.6.0  51885cf132b2814188b6855c25a8588254274c2a  2.17.1
-    head   0.20.0.dev  2a75ac12c54ba6a42b34024756820bf819a2e25f  head   067f987df03b8355b03192d88d70f1709fedf51a  2.18.0
+  0.2.0 0.16.0rc0  0d8e0714cd29c01e164fe6de9f532182bdffa942 0.2.0 0.2.0 7af9601c9da746d21481194356295bfe23df3737 2.9.0
+  0.2.1 0.16.0rc0  0d8e0714cd29c01e164fe6de9f532182bdffa942 0.2.0 0.2.2 1c43b39285a4605799ca0ab5a69fe2f254802e18 2.9.0
+  0.2.2 0.16.0rc0  cba6b0ed0f1ee2694ae9f7059f6d4b8a7cc995fb 0.2.0 0.2.2 0465189601951c14ad592bd8eefbb673929e25bc 2.9.0
+  0.3.0 0.16.0     b0cc2706ddc60d2aefd5fff346445b5c013036a8 0.3.1 0.3.0 21b02e0cfb2f8ff907e0d8baee0c5205876c6812 2.12.0
+  0.3.1 0.16.1     55ac7082517c3878ae653c07c09c534b8aed49f6 0.3.1 0.3.1 9c9dd848966322fc3ed7706747ec13219ef49dda 2.12.0
+  0.4.0 0.17.0rc0  d7288711ba278d160d2a5a22c099915c9fe1395c 0.4.2 0.4.0 0fbfe7d3e970fbd75c1281d71cee586ce1f3df5e 2.14.0
+  0.4.1 0.17.0rc0  d7288711ba278d160d2a5a22c099915c9fe1395c 0.4.2 0.4.1 f9b6319e58494b9a655b4789724df715aebabaef 2.14.0
+  0.4.2 0.17.1     2edffadb528ea07e261b0c02cdc42a7bb9c3197a 0.4.2 0.4.2 c810129341a84e58f4cbed3093f70668a088c028 2.14.1
+  0.5.0 0.18.0     d0b3b775498a8ae6870075f1a5fc32bc260aa1b3 0.5.1 0.5.0 fcbb6031103d0ca845c1a54d4fee55ecfcca17b6 2.16.0
+  0.5.1 0.18.2     458c8d0ecafdf6d9e36771600d62ade27f2a67b7 0.5.1 0.5.1 5cb3444c43f7499cf3872b2d46870cf8bc2e00ce 2.16.0
+  0.6.0 0.19.0     cd4afffa648426a959dc7cb1e24b5ce7d0c3ff54 0.6.0 0.6.0 51885cf132b2814188b6855c25a8588254274c2a 2.17.1
+  head  0.20.0.dev 2a75ac12c54ba6a42b34024756820bf819a2e25f head  head  067f987df03b8355b03192d88d70f1709fedf51a 2.18.0
 """
 """The fields of a release in a row. `core` is what `megatron/core/package_info.py` says at the pinned commit."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -316,6 +317,7 @@ def _started_by(
 ) -> list[Held | HeldCommand]:
     """Return the commands that a script, or a function of it, starts on every path."""
     found: list[Held | HeldCommand] = []
+    kept: dict[str, list[Held | HeldCommand]] = defaultdict(list)
     pending: list[tuple[bool, ...]] = [()]
     for _ in range(MOST_PATHS):
         if not pending:
@@ -347,7 +349,11 @@ def _started_by(
                 started.append(_as_called(replace(held, files=dict(files)), command, path, interp))
         when = interp.path.when
         started += _left_for_others(files, started, when)
-        found += (each for number, each in enumerate(started) if each not in (*found, *started[:number]))
+        for each in started:
+            alike = kept[_said_by(each)]
+            if each not in alike:
+                alike.append(each)
+                found.append(each)
     interp.finish()
     note(evaluation.asked, evaluation.ran, interp, entry, interp.dependencies)
     trains = any(map(_TRAINS.search, map(_said_by, found)))

@@ -40,6 +40,11 @@ class Knowledge(Generic[Asking]):
         """Tell whether an answer so far is another one for another release with the same facts."""
         return False
 
+    @property
+    def is_of_neighbour(self) -> bool:
+        """Tell whether the facts are those of another release than the one that is judged, whose own are not known."""
+        return False
+
     def use(self) -> None:
         """Take the facts as needed: an answer that another evaluation got from them is used in this one."""
 

@@ -30,7 +30,7 @@ from mfsdp_lint.readers.megatron_lm_flags import settings_from_flags, settings_o
 from mfsdp_lint.readers.overrides import settings_in, split_override
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, located, option, plain
-from mfsdp_lint.readers.shell.shapes import element_of, flag_words, may_be_words
+from mfsdp_lint.readers.shell.shapes import element_of, flag_words, is_file_of_options, may_be_words
 from mfsdp_lint.readers.trees import Leaf, Section, merge, under
 from mfsdp_lint.readers.yaml.compose import compose_started
 from mfsdp_lint.readers.yaml.document import Files
@@ -58,6 +58,14 @@ def runs_of_framework(
         return []
     whole = compose_started(file or path, root, files, profile.ships, words.choices, words.values)
     return in_environment(recipes_of(profile, path, whole, versions), environment)
+
+
+def file_of_options(launch: ShellLaunch, path: str, sources: Sources) -> Section | None:
+    """Return the file that a framework's command is given in place of options, where it is at hand."""
+    first = next(iter(launch.started.arguments), ())
+    named = located(first) if is_file_of_options(first) else None
+    file = None if named is None else path_of(named, path, sources, launch.folder, launch.container)
+    return None if file is None else Files(sources).tree(file)
 
 
 def _runs_of_file(

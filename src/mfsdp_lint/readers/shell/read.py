@@ -9,7 +9,7 @@ import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
@@ -42,7 +42,7 @@ from mfsdp_lint.readers.launch_memory import ShellRead, Started
 from mfsdp_lint.readers.programs import upstream_script
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
-from mfsdp_lint.readers.shell.framework_programs import runs_of_framework
+from mfsdp_lint.readers.shell.framework_programs import file_of_options, runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
@@ -58,7 +58,7 @@ from mfsdp_lint.readers.shell.shapes import (
     settings_of_overrides,
 )
 from mfsdp_lint.readers.shell.stages import touched, with_other_formats
-from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
+from mfsdp_lint.readers.shell.state import FEW_WAYS, MOST_WAYS, Held, HeldCommand, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.programs import Programs
@@ -135,16 +135,16 @@ def read_shell(
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
     environment = () if programs is None else programs.asked.environment
-    runner = ScriptRunner(path, sources, environment, partial(_started_by_program, path, sources, programs))
-    runner.environment = {**(variables or {}), **runner.environment}
+    started_by = partial(_started_by_program, path, sources, programs)
+
+    def beginning(most_ways: int) -> ScriptRunner:
+        runner = ScriptRunner(path, sources, environment, started_by, most_ways)
+        runner.environment = {**(variables or {}), **runner.environment}
+        return runner
+
     problems = []
-    try:
-        for each in [text] if isinstance(text, (str, Held)) else text:
-            if isinstance(each, HeldCommand):
-                runner.command(each)
-            else:
-                runner.run(each)
-    except (TooMuch, RecursionError):
+    runner, is_whole = _followed(beginning, [text] if isinstance(text, (str, Held)) else text)
+    if not is_whole:
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
     # A script that starts itself, or a function that calls itself, was followed before.
     if at := next((each for each in runner.deep if each not in runner.followed), None):
@@ -177,6 +177,29 @@ def read_shell(
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
     return ShellRead(recipes, problems, unfollowed, loadings, converted, imported, others, runner.queried)
+
+
+def _followed(
+    beginning: Callable[[int], ScriptRunner], texts: Iterable[str | Held | HeldCommand]
+) -> tuple[ScriptRunner, bool]:
+    """Follow scripts and commands, and tell whether that got to their ends: with so many ways kept apart, and from the
+    beginning with fewer where it takes more steps than a script is given.
+    """
+    runner = beginning(MOST_WAYS)
+    for fewer in (FEW_WAYS, 1, 0):
+        try:
+            for each in texts:
+                if isinstance(each, HeldCommand):
+                    runner.command(each)
+                else:
+                    runner.run(each)
+        except RecursionError:
+            break
+        except TooMuch:
+            runner = beginning(fewer) if fewer else runner
+        else:
+            return runner, True
+    return runner, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +265,8 @@ def _kinds(
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     shapes = [
-        None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(launch) for launch in launches
+        None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(path, launch, sources)
+        for launch in launches
     ]
     at_place = {launch.span: shape for launch, shape in zip(launches, shapes, strict=True) if shape}
     for number, (launch, shape) in enumerate(zip(launches, shapes, strict=True)):
@@ -279,7 +303,7 @@ def _runs(
         for same in alike.values():
             here |= dict.fromkeys(same, _started(path, launches[same[0]], sources, programs))
         others = [launches[number] for number, started in here.items() if not started.recipes]
-        if len(others) < len(here) and not any(map(_shape, others)):
+        if len(others) < len(here) and not any(_shape(path, each, sources) for each in others):
             for number, started in here.items():
                 found[number] = [FollowedRun(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
             if others:
@@ -392,21 +416,16 @@ def _behind(recipe: Recipe, obstacle: Obstacle) -> Recipe:
     return replace(recipe, variants=tuple(variants))
 
 
-def _shape(launch: ShellLaunch) -> LaunchShape | None:
+def _shape(path: str, launch: ShellLaunch, sources: Sources) -> LaunchShape | None:
     """Find the way in which a command configures a run; words that were cut off from it count as well."""
     if launch.started.command:
-        return _shape_of(launch.started.command)
+        profile = profile_of(launch.started.command)
+        if profile is None:
+            return None
+        settings = partial(settings_of_options, profile, file_of_options(launch, path, sources))
+        return LaunchShape("arguments", profile.front_end, lambda _: True, settings)
     words = (*launch.started.arguments, *launch.cut_off)
     return next((shape for shape in LAUNCH_SHAPES if shape.takes(words)), None)
-
-
-@cache
-def _shape_of(command: str) -> LaunchShape | None:
-    """Return the shape of a framework's own command."""
-    profile = profile_of(command)
-    if profile is None:
-        return None
-    return LaunchShape("arguments", profile.front_end, lambda _: True, partial(settings_of_options, profile))
 
 
 def _recipes(

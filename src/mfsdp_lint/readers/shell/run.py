@@ -111,7 +111,8 @@ class ScriptRunner:
     `unfollowed` what it starts on a cluster without its being known what that is.
     `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
     could. `deep` are the statements that are nested too deeply, and `followed` the others: a statement that calls
-    itself is in both. `outermost` is the command of the script itself that started what is followed.
+    itself is in both. `outermost` is the command of the script itself that started what is followed. Of more than
+    `most_ways` ways, what differs between them is not known.
     """
 
     def __init__(
@@ -120,8 +121,10 @@ class ScriptRunner:
         sources: Sources,
         environment: Sequence[Setting] = (),
         started_by_program: Callable[[ShellLaunch], Sequence[Held | HeldCommand]] = lambda launch: (),
+        most_ways: int = MOST_WAYS,
     ) -> None:
         self.path = path
+        self.most_ways = most_ways
         self.started_by_program = started_by_program
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
@@ -198,7 +201,7 @@ class ScriptRunner:
 
     def fewer(self, ways: list[Ended]) -> list[Ended]:
         """Merge ways, so that fewer are kept apart; only few are, once many steps were taken."""
-        return fewer_ways(ways, MOST_WAYS if self.steps < _MANY_STEPS else FEW_WAYS)
+        return fewer_ways(ways, self.most_ways if self.steps < _MANY_STEPS else min(self.most_ways, FEW_WAYS))
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
         """Return the ways that lead on behind a statement."""

@@ -220,15 +220,28 @@ _OPTION = lazy_pattern(rf"--(?P<name>[A-Za-z][^\s={HOLE}]*)(?P<equals>=)?", re.D
 _FILE = lazy_pattern(r".*\.(?:ya?ml|json)", re.DOTALL)
 
 
+def is_file_of_options(word: Text) -> bool:
+    """Tell whether a word of a framework's command names a file that it takes in place of options."""
+    return _FILE.fullmatch(plain(word)) is not None
+
+
 def profile_of(command: str) -> Profile | None:
     """Return the profile of the framework that a command belongs to, None if it belongs to none."""
     return next((each for each in profiles() if command in each.commands), None)
 
 
 def settings_of_options(
-    profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions, environment: Mapping[str, Setting]
+    profile: Profile,
+    file: Section | None,
+    arguments: Sequence[Text],
+    place: Span,
+    versions: Versions,
+    environment: Mapping[str, Setting],
 ) -> Mapping[str, Setting]:
-    """Return the settings of a framework's launch. A file that is named in place of options may hold anything."""
+    """Return the settings of a framework's launch: of the `file` that it names in place of options, and of its options.
+
+    A file that is not at hand may hold anything.
+    """
     options: dict[str, tuple[Text, list[Text]]] = {}
     is_open = False
     for word in arguments:
@@ -242,8 +255,9 @@ def settings_of_options(
         elif options:
             options[next(reversed(options))][1].append(word)
         else:
-            is_open = is_open or bool(_FILE.fullmatch(plain(word)))
-    entries = {name: _leaf(word, values) for name, (word, values) in options.items()}
+            is_open = is_open or (file is None and is_file_of_options(word))
+    given = {name: _leaf(word, values) for name, (word, values) in options.items()}
+    entries = given if file is None else {**file.entries, **given}
     section = Section(entries, Origin(place, "assigned"), open=is_open)
     within = Pinned.of(profile.front_end, versions)
     found = dict(environment)

@@ -246,7 +246,7 @@ class ProgramEvaluation:
     def _of_any_release(self, name: str, make: Callable[[], _Kept]) -> _Kept:
         """Share something between all readings that differ in the release alone, and not in the facts about it."""
         asked = self.asked
-        where = (asked.target.data, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
+        where = (asked.target.library, tuple(asked.search_path), frozenset(asked.every), asked.tracing)
         variables = tuple((each.path, repr(each.value)) for each in asked.environment)
         return asked.sources.shared((name, *where, variables, frozenset(asked.sources.unsaved.items())), make).result
 

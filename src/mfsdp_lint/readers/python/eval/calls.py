@@ -112,6 +112,8 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
         result = CALLERS[type(function)](interp, function, _call(Call, (arguments, keywords, node, frame, focus)))
     except Raised as error:
         if type(error) is RefusedCall and error.node is None:
+            if full := _of_neighbour(interp, function):
+                return unfollowed(interp, full, _call(Call, (arguments, keywords, node, frame, focus)))
             error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
         given = focus.get(error.keyword)
         error.passes(frame.module, node, given.place_in(frame.module) if isinstance(given, Write) else given)
@@ -119,6 +121,15 @@ def evaluate_call(interp: Interpreter, node: ast.Call, frame: Frame) -> Object:
     if type(result) in _HOLDERS:
         interp.gave[node] = result
     return result
+
+
+def _of_neighbour(interp: Interpreter, called: Object) -> str:
+    """Return the dotted name of a callable of upstream's, where it is that of another release than the one that is
+    judged, which may take other arguments; "" for any other value.
+    """
+    if not isinstance(called, (Function, ClassObject)) or called.module.upstream is None:
+        return ""
+    return f"{called.module.name}.{called.name}" if interp.knowledge.is_of_neighbour else ""
 
 
 def _called(interp: Interpreter, node: ast.expr, frame: Frame) -> tuple[Object, Object]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.core.recipe import COMPREHENSION
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.python.eval.assignments import assign, assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import choose, connected, known_truth
@@ -45,9 +46,10 @@ from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.paths import Raised, kept
 from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import join, negated
+from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment
 from mfsdp_lint.readers.python.values.bounds import is_small, is_wide
 from mfsdp_lint.readers.python.values.code import Call, plain
-from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE
+from mfsdp_lint.readers.python.values.markers import MAY_HAVE_CHANGED, OBSTACLE, TAKEN_AWAY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -74,6 +76,8 @@ from mfsdp_lint.readers.python.values.objects import (
 def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
     """Return the value of a comprehension or generator expression."""
     found: list[Object] = []
+    if (some := _some_variables(interp, node, frame)) is not None:
+        return some
     inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, interp.tick())
     mark, born = len(interp.path.journal), interp.clock + 1
     try:
@@ -95,6 +99,42 @@ def comprehension(interp: Interpreter, node: Any, frame: Frame) -> Object:
     else:
         made = (IteratorObject if isinstance(node, ast.GeneratorExp) else ListObject)(items, interp.tick())
     blame(made, inner.fields.get(OBSTACLE))
+    return made
+
+
+def _some_variables(interp: Interpreter, node: Any, frame: Frame) -> Object | None:
+    """Return a copy of the environment without the variables that a comprehension leaves out by their names; None for
+    any other expression.
+    """
+    match node:
+        case ast.DictComp(
+            key=ast.Name(id=key),
+            value=ast.Name(id=value),
+            generators=[
+                ast.comprehension(
+                    target=ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=content)]),
+                    iter=ast.Call(
+                        func=ast.Attribute(value=ast.Attribute() | ast.Name() as holder, attr="items"), args=[]
+                    ),
+                    ifs=tests,
+                )
+            ],
+        ) if (key, value) == (name, content) and is_environment(interp.settle(evaluate(interp, holder, frame))):
+            pass
+        case _:
+            return None
+    made = copied_environment(interp)
+    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, interp.tick())
+    gone: set[str] = set()
+    for each in (*made.fields, *sorted(table().variables - made.fields.keys())):
+        inner.fields |= {name: each, content: interp.unknown(str(each))}
+        kept = [known_truth(interp, evaluate(interp, test, inner), test, inner) for test in tests]
+        if False in kept:
+            gone.add(str(each))
+        elif None in kept and each in made.fields:
+            made.fields[each] = interp.unknown(str(each))
+    made.fields = {each: given for each, given in made.fields.items() if each not in gone}
+    made.writes[TAKEN_AWAY] = made.writes.get(TAKEN_AWAY, frozenset()) | gone
     return made
 
 

@@ -229,11 +229,11 @@ def call_user_function(interp: Interpreter, function: Function, call: Call) -> O
         # (An unknown from outside may differ from call to call; what the call made is made anew for each.)
         and (interp.unfollowed == unfollowed_before or not isinstance(result, (Unknown, Choice)) or own(result, born))
     ):
+        # Whoever asks later finds this, and no call that it could look into.
+        places = _decided(interp, result, call.node)
         if interp.crossings > crossings and function not in interp.forwarding:
             interp.forwarding.add(function)
             key = (*key, said_by(interp, call.node, call.frame))
-        # Whoever asks later finds this, and no call that it could look into.
-        places = _decided(interp, result, call.node)
         interp.returned = None if places is None else (call.node, places)
         interp.called[key] = (template(result, born), dependencies, places)
     if record is not None and record.is_outcome(interp, result, dependencies):
