@@ -9,7 +9,7 @@ from mfsdp_lint.readers.python_files import may_start_programs
 ASKS = {
     "a question by options": "import subprocess\nsubprocess.run(['nvidia-smi', '--query-gpu=index'], timeout=5)\n",
     "an option with a value that is put in": "import subprocess\nsubprocess.check_output(['df', f'--output={what}'])\n",
-    "an exception of its": "import subprocess\ntry:\n    subprocess.run(['ibstat'])\nexcept subprocess.SubprocessError: ...\n",
+    "a constant of its": "import subprocess\nsubprocess.run(['ibstat'], stdout=subprocess.PIPE)\n",
     "nothing": "import os\nprint(os.getpid())\n",
 }
 STARTS = {
