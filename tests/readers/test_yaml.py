@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
-from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary import SECTIONS
@@ -476,7 +475,7 @@ class TestFilesThatNobodyKnownReads:
         "pair", ["use_custom_fsdp: true", "  --use-megatron-fsdp: true", '- "use_torch_fsdp2": "True"']
     )
     def test_what_turns_fsdp_on_is_told_at_the_pair(self, pair: str) -> None:
-        told = overlooked("conf/flags.yaml", f"lr: 1\n{pair}\n", ())
+        told = overlooked("conf/flags.yaml", f"lr: 1\n{pair}\n")
         assert told is not None
         assert (told.path, told.line, told.why) == ("conf/flags.yaml", 2, "out of sight")
         assert "no program or framework that is known reads this file" in told.message
@@ -485,13 +484,24 @@ class TestFilesThatNobodyKnownReads:
         "pair", ["use_custom_fsdp: false", "# use_custom_fsdp: true", "note: use_custom_fsdp: true", "fsdp: true"]
     )
     def test_other_files_are_not_told(self, pair: str) -> None:
-        assert overlooked("flags.yaml", f"lr: 1\n{pair}\n", ()) is None
+        assert overlooked("flags.yaml", f"lr: 1\n{pair}\n") is None
 
-    def test_what_a_run_has_its_value_from_is_no_news(self) -> None:
-        setting = Setting("ddp.use_megatron_fsdp", Known(True), Origin(Span("flags.yaml", 3, 1, 3, 22), "assigned"))
-        run = Recipe("run", "run", "run.yaml", 1, "configuration", (Variant(WrittenSettings({setting.path: setting})),))
-        assert overlooked("flags.yaml", FLAGS_OF_A_TEAM, [run]) is None
-        assert overlooked("others.yaml", FLAGS_OF_A_TEAM, [run]) is not None
+    def test_what_a_run_has_its_value_from_is_no_news(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("flags.yaml").write_text("run:\n  ddp:\n    use_megatron_fsdp: true\n", encoding="utf-8")
+        Path("recipe.py").write_text(
+            "import yaml\nfrom megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+            "def recipe():\n    cfg = llama3_8b_pretrain_config()\n"
+            "    for name, value in yaml.safe_load(open('flags.yaml'))['run']['ddp'].items():\n"
+            "        setattr(cfg.ddp, name, value)\n    return cfg\n",
+            encoding="utf-8",
+        )
+        main(["--show-unfollowed", "flags.yaml", "recipe.py"])
+        assert "could not be followed" not in capsys.readouterr().err
+        main(["--show-unfollowed", "--no-dependents", "flags.yaml"])
+        assert "use_megatron_fsdp is true here" in capsys.readouterr().err
 
     def test_it_is_counted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -468,6 +468,7 @@ def read(
             problems += found.problems
             remarks += found.remarks
             unfollowed += found.unfollowed
+    unfollowed = [each for each in unfollowed if each.kind != "overrides" or not _is_read(each.path, recipes)]
     trials: dict[tuple[str, str], Read] = {}
 
     def again(given: SettingOverride, asking: Sequence[Recipe]) -> Sequence[Recipe]:
@@ -488,6 +489,12 @@ def read(
     first = tuple(unfollowed) if before is None or before.is_kept else before.unfollowed
     told = (*problems, *faults.problems)
     return Read(tuple(overridden), told, (*remarks, *misspelt), memories, first, trials)
+
+
+def _is_read(path: str, recipes: Iterable[Recipe]) -> bool:
+    """Tell whether a file of settings turns FSDP on for a recipe, of whatever kind of file that is."""
+    origins = (variant.origin(switch) for recipe in recipes for variant in recipe.variants for switch in SWITCHES)
+    return any(each is not None and any(span.path == path for span in each.spans()) for each in origins)
 
 
 def of_part(question: Question, part: Question, reading: Read) -> Read:

@@ -122,7 +122,7 @@ class YamlFiles:
 
         reading = read_each(asked, recipes_of, lambda _, text: may_be_one(text))
         programs.let_go()
-        missed = (overlooked(path, text, reading.recipes) for path, text in untold.items())
+        missed = (overlooked(path, text) for path, text in untold.items())
         return replace(reading, unfollowed=(*unfollowed, *filter(None, missed)))
 
     def comments(self, text: str) -> Iterable[CommentPlace]:

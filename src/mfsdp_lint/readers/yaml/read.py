@@ -33,7 +33,7 @@ from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends import profiles
 from mfsdp_lint.megatron.versions import DEFAULT_TARGET
-from mfsdp_lint.megatron.vocabulary import SECTIONS, SWITCHES, table
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Flag, Versions
 from mfsdp_lint.readers.framework_configs import recipes_of
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
@@ -211,23 +211,17 @@ _TURNS_ON = lazy_pattern(
 """A pair that turns one of Megatron's own switches on."""
 
 
-def overlooked(path: str, text: str, recipes: Iterable[Recipe]) -> Unfollowed | None:
-    """Return the pair of a file without recipes that turns FSDP on; None where a run of another file has its value.
+def overlooked(path: str, text: str) -> Unfollowed | None:
+    """Return the pair of a file without recipes that turns FSDP on, if there is one.
 
     Tools of a team's own make command lines of such files.
     """
     found = _TURNS_ON.search(text)
-    variants = (variant for recipe in recipes for variant in recipe.variants)
-    if found is None or any(_is_written_in(path, variant) for variant in variants):
+    if found is None:
         return None
     place = Lines(text).span(path, *found.span(2))
     why = f"{found[2]} is true here, and no program or framework that is known reads this file"
     return Unfollowed(posixpath.basename(path), path, path, place.line, "overrides", "out of sight", why, place)
-
-
-def _is_written_in(path: str, variant: Variant) -> bool:
-    origins = map(variant.origin, SWITCHES)
-    return any(each is not None and each.span.path == path for each in origins)
 
 
 def read_yaml(
