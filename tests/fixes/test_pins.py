@@ -428,3 +428,44 @@ def test_variables_that_another_recipe_has_as_well_are_not_taken_away(
     main(["--no-cache", "--target-bridge", "0.6.0", "--select", "MFSDP501", "--fix", "train.py"])
     assert ("HOPPER" in capsys.readouterr().out) is not is_fixed
     assert ((tmp_path / "train.py").read_text() != VARIABLES.format(given)) is is_fixed
+
+
+FAILURE = "Megatron-FSDP requires the fsdp_dtensor checkpointing format!"
+SAVING = RECIPE.replace(
+    "    return cfg", '    cfg.checkpoint.save = "/c"\n    cfg.checkpoint.load = "/c"\n    return cfg'
+)
+KEPT = {
+    "a list of results": ("nightly/cases.yaml", f"- probe: train\n  exit: 1\n  stderr: {FAILURE}\n"),
+    "a test that expects the failure": (
+        "tests/test_train.py",
+        "from pytest import raises\nwith raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run()\n",
+    ),
+    "a hook that looks for the code": (
+        ".pre-commit-config.yaml",
+        'repos:\n- repo: local\n  hooks:\n  - entry: ckpt_format = "torch_dist"\n    args: [--negate]\n',
+    ),
+    "a digest of sources": (
+        "identity.py",
+        "import hashlib, inspect, train\nprint(hashlib.sha256(inspect.getsource(train).encode()).hexdigest())\n",
+    ),
+}
+LEFT = {
+    "another failure": ("nightly/cases.yaml", "- probe: train\n  exit: 1\n  stderr: requires the other format\n"),
+    "the code of upstream": ("third_party/config.py", f"def check(cfg):\n    assert cfg, {FAILURE!r}\n"),
+    "a configuration of its own": ("ddp.toml", '[checkpoint]\nckpt_format = "torch_dist"\n'),
+    "a digest of another module": (
+        "identity.py",
+        "import hashlib, inspect, kernels\nprint(hashlib.sha256(inspect.getsource(kernels).encode()).hexdigest())\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), KEPT.values(), ids=KEPT)
+def test_a_recipe_that_others_want_as_it_is_stays(fixed: Fixed, path: str, text: str) -> None:
+    assert fixed({"train.py": SAVING, path: text}, "--target-bridge", "0.6.0", "train.py") == {}
+
+
+@pytest.mark.parametrize(("path", "text"), LEFT.values(), ids=LEFT)
+def test_a_recipe_that_nobody_wants_as_it_is_changes(fixed: Fixed, path: str, text: str) -> None:
+    files = {"train.py": SAVING, path: text}
+    assert fixed(files, "--target-bridge", "0.6.0", "train.py").keys() == {"train.py"}

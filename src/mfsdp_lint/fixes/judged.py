@@ -49,7 +49,8 @@ class FixRequest:
     """A finding that should be fixed: `key` tells it from all others, `code` is what is broken (see `Broken`).
 
     `unread`: the run surely ends before start-up looks at any setting. What is wrong with the settings was never told
-    then, so that the fix uncovers it, and does not bring it in. `stops`: start-up refuses the run as it is.
+    then, so that the fix uncovers it, and does not bring it in. `stops`: start-up refuses the run as it is; `raises` is
+    the text that it ends with.
     """
 
     key: str
@@ -59,6 +60,7 @@ class FixRequest:
     needs: tuple[Need, ...]
     unread: bool = False
     stops: bool = False
+    raises: str = ""
 
 
 def anchors_of(request: FixRequest) -> Iterator[Span]:

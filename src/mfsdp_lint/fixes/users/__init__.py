@@ -185,7 +185,7 @@ class EditUsers:
         path = edit.span.path
         texts = {path: self.texts(path), **self.search(path, {os.path.basename(path)})}
         if is_python(path):
-            return digester_of(texts, path, ())
+            return digester_of(texts, path, ()) or self._digester_of_sources(path)
         for word in SUMS:
             texts.update(self.search(path, {word}))
         programs = [each for each in _readers(request) if each != path and is_python(each)]
@@ -193,6 +193,17 @@ class EditUsers:
             training = self.search(path, {"megatron"}).items()
             programs += [each for each, text in training if is_python(each) and trains_with_what_it_is_given(text)]
         return digester_of({**texts, **{each: self.texts(each) for each in programs}}, path, programs)
+
+    def _digester_of_sources(self, path: str) -> str:
+        """Return who makes a digest of the source of modules, where a program that uses it names this one."""
+        from mfsdp_lint.fixes.users.derived import DIGESTS
+
+        module = os.path.splitext(os.path.basename(path))[0]
+        for other, text in self.search(path, {"getsource"}).items():
+            stem = os.path.splitext(os.path.basename(other))[0]
+            if is_python(other) and DIGESTS.search(text) and (module in text or self.search(path, {stem, module})):
+                return f"{other} makes a digest of the source of modules"
+        return ""
 
     def writes(self, settings: Collection[str]) -> Iterator[tuple[Recipe, tuple[Span, ...]]]:
         """Yield every recipe that was read with the places that write one of these settings or hand its value on."""

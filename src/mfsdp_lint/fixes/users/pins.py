@@ -70,6 +70,8 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
     if found := (
         _keeper(users, path)
         or _without_feature(users, request)
+        or _expecting(users, request, path)
+        or _literal(users, request, path, settings)
         or other_user_of_checkpoints(users, request, path)
         or _quoter(users, edit)
         or _reader_of_text(users, request, path, settings)
@@ -121,6 +123,48 @@ def _keeper(users: EditUsers, path: str) -> str:
             own = {each for each in names if _is_path_of(path, each, other)}
             if any(_is_path_of(copy, each, other) for each in names - own) and own:
                 return f"{other} names {name} and its copy {copy}"
+    return ""
+
+
+_EXPECTS = lazy_pattern(r"\b(?:raises|assertRaises\w*|match)\b")
+_FEWEST_WORDS = 5
+"""Words of a message, one behind the other, by which somebody quotes it."""
+
+
+def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
+    """Return a test, or a list of results, that has the message which start-up ends the run with: it expects it."""
+    words = request.raises.rstrip(".!").split()
+    parts = [" ".join(words[start : start + _FEWEST_WORDS]) for start in range(len(words) - _FEWEST_WORDS + 1)]
+    # (Each part has one of these words.)
+    for word in words[_FEWEST_WORDS - 1 :: _FEWEST_WORDS]:
+        for other, said in users.search(path, (word,)).items():
+            if any(part in said for part in parts) and (not is_python(other) or _EXPECTS.search(said)):
+                return f"{other} expects this failure"
+    return ""
+
+
+_ASSIGNED = lazy_pattern(
+    r"(?P<code>(?P<name>\w+)[ \t]*=[ \t]*(?:[\"'][\w.-]+[\"']|True|False|None|\d[\w.]*))[ \t]*,?[ \t]*(?:#.*)?\Z"
+)
+"""The assignment, or argument, with which a line ends."""
+
+
+def _literal(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
+    """Return a text in no Python that has the code which gives a setting its value in a file: a hook looks for it."""
+    origins = (need.variant.origin(each) for need in request.needs for each in settings) if is_python(path) else ()
+    places = dict.fromkeys(span for origin in origins if origin is not None for span in origin.spans())
+    lines = users.texts(path).split("\n") if places else []
+    for span in places:
+        found = _ASSIGNED.search(lines[span.end_line - 1]) if span.path == path else None
+        if found is None:
+            continue
+        code = found["code"]
+        within = re.compile(
+            rf"^[^\n]*\S[^\n]*?{re.escape(code)}", re.MULTILINE
+        )  # (at its begin, it is another file's own)
+        for other, said in users.search(path, (found["name"],)).items():
+            if not (is_python(other) or other.endswith(NOTEBOOK)) and within.search(uncommented(said)):
+                return f"{other} looks for {code}"
     return ""
 
 

@@ -27,8 +27,8 @@ _PROGRAM = lazy_pattern(r"(?:\bpython[\d.]*|\btorchrun|\baccelerate|\bdeepspeed|
 # (A pattern begins where a name does: from each letter of a long run, that takes quadratic time.)
 _WILDCARD = lazy_pattern(r"(?<![\w.${}-])(?P<folder>[\w.${}-]*/)?(?P<last>[\w.-]*[*?\[][\w.*?\[\]-]{0,60})(?![\w/*])")
 _LISTING = lazy_pattern(
-    r"\b(?:iterdir|listdir|scandir|walk_packages|iter_modules|list\.files|readdir|opendir|os\.walk)\b"
-    r"|\.walk\(\)|\bcontents\(|\bDir[.\[]|\b[ir]?glob\((?!\s*r?[\"'])"
+    r"\b(?:iterdir|listdir|scandir|walk_packages|iter_modules|list\.files|(?:readdir|opendir|glob)Sync|readdir|opendir"
+    r"|os\.walk|read_dir|ReadDir|WalkDir|listFiles|filepath\.(?:Glob|Walk))\b|\.walk\(\)|\bcontents\(|\bDir[.\[]|\b[ir]?glob\((?!\s*r?[\"'])"
 )
 """Calls, of whatever language, that list what is in a folder; of patterns those that are no plain text."""
 

@@ -422,13 +422,17 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
         found = _lines_of(given)
     else:
         found = list(words_of([piece.splitting() for piece in given]))
-    each = len(found) or 1
-    if options.get("n"):
-        each = int(plain(options["n"] or ())) if plain(options["n"] or ()).isdigit() else each
+    several = plain(options.get("n") or options.get("L") or ())
+    each = int(several) if several.isdigit() and int(several) else len(found) or 1
+    mark = plain(options.get("I") or ())
+    if "L" in options:
+        lines = [list(words_of([piece.splitting() for piece in line])) for line in _lines_of(given)]
+        batches = [[word for line in lines[at : at + each] for word in line] for at in range(0, len(lines), each)]
+    else:
+        batches = [found[at : at + each] for at in range(0, len(found), 1 if "I" in options else each)]
     ways = [Ended(state)]
-    for at in range(0, len(found), 1 if "I" in options else each)[:_MOST_COMMANDS]:
-        here, mark = found[at : at + each], plain(options.get("I") or ())
-        command = [_with_mark(word, mark, found[at]) for word in rest] if mark else [*rest, *here]
+    for here in batches[:_MOST_COMMANDS]:
+        command = [_with_mark(word, mark, here[0]) for word in rest] if mark else [*rest, *here]
         ways = [end for way in ways for end in runner.invoke(script, node, command, way.state)]
     return ways
 

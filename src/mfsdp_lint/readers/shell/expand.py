@@ -34,6 +34,7 @@ _NUMBER = lazy_pattern(r"\$\(\((.*)\)\)", re.DOTALL)
 _INNER = lazy_pattern(
     r"(?P<count>\$#|\$\{#\})|\$\{#(?P<length>\w+)\[[@*]\]\}|\$?\{?(?P<name>[A-Za-z_]\w*)\[(?P<index>[^][]+)\]\}?"
 )
+_IN_KEY = lazy_pattern(r"\$\{?(\w+)\}?")
 _IN_ZSH = lazy_pattern(r"\$\{?(?P<split>=?)(?P<name>[A-Za-z_]\w*)(?:\[(?P<index>[^\]]*)\])?\}?")
 _LIST = lazy_pattern(r"\$(?:@|\{(?:@|!?\w+\[@\])\})")
 """An expansion that is several words within quotes as well."""
@@ -589,10 +590,15 @@ class Expander:
         if found["count"]:
             return found[0] if self.state.arguments is None else str(len(self.state.arguments))
         variable = self.state.variables.get(found["length"] or found["name"])
-        if variable is None or variable.words is None or variable.keys is not None:
+        if variable is None or variable.words is None:
             return found[0]
         if found["length"]:
             return str(len(variable.words))
+        if variable.keys is not None:
+            entries = dict(zip(variable.keys, variable.words, strict=True))
+            key = _IN_KEY.sub(lambda inner: known(self._look_up(inner[1]) or ()) or HOLE, found["index"].strip("\"'"))
+            text = entries.get(key)
+            return found[0] if HOLE in key else "0" if text is None else known(text) or found[0]
         place, _ = self.number(found["index"])
         inside = place is not None and -len(variable.words) <= place < len(variable.words)
         return (known(variable.words[place]) if inside and place is not None else None) or found[0]
