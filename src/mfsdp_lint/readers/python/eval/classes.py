@@ -39,6 +39,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    PartlyKnown,
     SetObject,
     StandardObject,
     Unknown,
@@ -619,6 +620,10 @@ def is_instance(interp: Interpreter, value: Object, cls: Object) -> bool | None:
         return standard_objects.is_instance(value, cls.name)
     if type(value) is StandardObject and isinstance(cls, ClassObject):
         return False
+    if type(value) is PartlyKnown and isinstance(cls, Native) and cls.name.removeprefix("builtins.") in PYTHON_TYPES:
+        # (That of a path tells from what it was made.)
+        is_text = cls.name in ("builtins.str", "builtins.object")
+        return None if is_text and value.text else is_text
     if isinstance(value, Unknown) or isinstance(cls, (Unknown, Choice)):
         return None
     if cls is None:

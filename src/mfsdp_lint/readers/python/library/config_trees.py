@@ -14,11 +14,13 @@ from typing import Any, TypeGuard
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.overrides import NoOverride, read_element
 from mfsdp_lint.readers.python.eval import attributes
 from mfsdp_lint.readers.python.eval.attribute_writes import AS_ENTRY, set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, opaque
+from mfsdp_lint.readers.python.eval.iteration import text_of_parts
 from mfsdp_lint.readers.python.eval.operators import equal
 from mfsdp_lint.readers.python.state.calling import invoke
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -401,26 +403,38 @@ Found = tuple[ConfigTree, str] | None
 
 
 def _value(interp: Interpreter, tree: ConfigTree, text: str, frame: Frame, left: int) -> tuple[Object, Found]:
-    """Return the value of a text with interpolations, and the entry whose value it is. Raises _NotInterpolated."""
+    """Return the value of a text with interpolations, and the entry whose value it is. Raises _NotInterpolated.
+
+    With other characters around one that is not known it is a text all the same.
+    """
     if "\\" in text or text == "???" or not left:
         raise _NotInterpolated
     parts: list[Object] = []
     while (inner := _INNERMOST.search(text)) is not None:
-        value, found = _said(interp, tree, inner["said"], frame, left - 1)
+        value: Object = MISSING
+        found: Found = None
+        try:
+            value, found = _said(interp, tree, inner["said"], frame, left - 1)
+        except _NotInterpolated as error:
+            if isinstance(error, _NoEntry) or inner.span() == (0, len(text)):
+                raise
         if inner.span() == (0, len(text)):
             return (derived(value, *parts) if parts else value), found
         known = interp.settle(value)
-        if not isinstance(known, CONSTANTS) or "${" in str(known):
+        said = str(known) if isinstance(known, CONSTANTS) else HOLE
+        if "${" in said:
             raise _NotInterpolated
-        parts.append(value)
-        text = text[: inner.start()] + str(known) + text[inner.end() :]
+        parts += [value] if said != HOLE else []
+        text = text[: inner.start()] + said + text[inner.end() :]
     if "${" in text:
         raise _NotInterpolated
-    return derived(text, *parts), None
+    return text_of_parts(interp, [text], parts), None
 
 
 def _said(interp: Interpreter, tree: ConfigTree, said: str, frame: Frame, left: int) -> tuple[Object, Found]:
     """Return what is between the braces of an interpolation. Raises _NotInterpolated."""
+    if HOLE in said:
+        raise _NotInterpolated
     resolver, colon, rest = said.partition(":")
     name, comma, default = (each.strip() for each in rest.partition(","))
     if not colon:

@@ -66,16 +66,18 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
         unknown = interp.unknown("what hydra composes", not_none=True)
         try:
             found = _started(interp, path, name)
+            folder = _folder(interp, found.path, module)
+            swept = _swept_by_file(interp, folder, found.name, module) if found.swept else []
+            runs = _runs_of_sweep([*swept, *found.overrides]) if found.swept else [found.overrides]
         except NotFollowed:
             return invoke(interp, function, call.passing([unknown]))
-        folder = _folder(interp, found.path, module)
         made: Object = None
-        for overrides in found.runs:
+        for overrides in runs:
             tree = _tree(interp, folder, found.name, overrides, module, call, started=True, swept=found.swept)
             if isinstance(tree, ConfigTree) and interp.given is not None:
                 # A framework's program is not followed: its profile says what it makes of the configuration.
                 composed = interp.knowledge.composed(interp, module.path, tree, call.frame)
-                if composed is not None and len(found.runs) == 1:
+                if composed is not None and len(runs) == 1:
                     interp.composed = composed
                     return None
                 tree = tree if composed is None else unknown
@@ -97,13 +99,13 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class _ComposedAtStart:
-    """The folder and the file that a program composes, and the overrides that it is started with: those of each run,
-    where it is `swept`.
+    """The folder and the file that a program composes, and the overrides that it is started with; those of a sweep are
+    of several runs.
     """
 
     path: Object
     name: Object
-    runs: list[list[OverrideWord]]
+    overrides: list[OverrideWord]
     swept: bool = False
 
 
@@ -111,7 +113,7 @@ def _started(interp: Interpreter, path: Object, name: Object) -> _ComposedAtStar
     """Apply the command line to the arguments of `@hydra.main`. Raises NotFollowed."""
     words = interp.started_with()
     if words is None:
-        return _ComposedAtStart(path, name, [[]])
+        return _ComposedAtStart(path, name, [])
     found = take(_FLAGS, words)
     given = {use.spec.destination: use.words for use in found.uses}
     if "more" in given or any(word.text.startswith("-") for word in found.rest):
@@ -122,18 +124,37 @@ def _started(interp: Interpreter, path: Object, name: Object) -> _ComposedAtStar
     said = [OverrideWord(word.known, word, word.origin) for word in (*overrides, *found.rest)]
     path, name = (given[key][0].known if key in given else each for key, each in (("path", path), ("name", name)))
     swept = "several" in given or any(each.text == "hydra.mode=MULTIRUN" for each in said)
-    return _ComposedAtStart(path, name, _runs_of_sweep(said) if swept else [said], swept)
+    return _ComposedAtStart(path, name, said, swept)
 
 
 _MOST_RUNS = 16
 """Runs of one sweep that are followed."""
 
 
+def _swept_by_file(interp: Interpreter, folder: str | None, name: Object, module: Module) -> list[OverrideWord]:
+    """Return the overrides that the composed file itself has for Hydra's own sweeper (`hydra.sweeper.params`), which
+    stand in front of those of the command line (`sweep` of basic_sweeper.py). Raises NotFollowed for another sweeper.
+    """
+    if folder is None or not isinstance(name, str):
+        return []
+    try:
+        file = _Files(interp, folder, module, "hydra/sweeper").load(name)
+    except (NotComposed, NoData):
+        raise NotFollowed from None
+    params = Placed({} if file is None else file.entries)
+    for key in ("hydra", "sweeper", "params"):
+        params = params.value.get(key, Placed({})) if isinstance(params.value, dict) else Placed({})
+    entries = params.value if isinstance(params.value, dict) else {}
+    if params.open or any(each.open or isinstance(each.value, (dict, list)) for each in entries.values()):
+        raise NotFollowed
+    return [OverrideWord(f"{key}={each.value}", None, each.origin) for key, each in entries.items()]
+
+
 def _runs_of_sweep(overrides: list[OverrideWord]) -> list[list[OverrideWord]]:
     """Return the overrides of each run that Hydra's own sweeper starts: all combinations of their values, in order
     (`split_arguments` of hydra/_internal/core_plugins/basic_sweeper.py, 1.3.2). Raises NotFollowed.
     """
-    choices: list[list[OverrideWord]] = []
+    choices: dict[str, list[OverrideWord]] = {}
     for said in overrides:
         if said.key.startswith(("hydra/sweeper", "hydra.sweeper")):
             raise NotFollowed
@@ -142,10 +163,11 @@ def _runs_of_sweep(overrides: list[OverrideWord]) -> list[list[OverrideWord]]:
             values = values_of_sweep(written) if equals else []
         except NoOverride:
             raise NotFollowed from None
-        choices.append([replace(said, text=f"{name}={each}") for each in values] if len(values) > 1 else [said])
-    if math.prod(map(len, choices)) > _MOST_RUNS:
+        # Of two for one key the later counts.
+        choices[said.key] = [replace(said, text=f"{name}={each}") for each in values] if len(values) > 1 else [said]
+    if math.prod(map(len, choices.values())) > _MOST_RUNS:
         raise NotFollowed
-    return [list(each) for each in product(*choices)]
+    return [list(each) for each in product(*choices.values())]
 
 
 def _folder(interp: Interpreter, path: Object, module: Module) -> str | None:
@@ -218,7 +240,7 @@ def _tree(
     name = interp.settle(name)
     if not isinstance(folder, str) or not isinstance(name, str):
         return interp.unknown("what hydra composes", not_none=True)
-    files = _Files(interp, folder, module, ("sweeper" if swept else "MULTIRUN") if started else None)
+    files = _Files(interp, folder, module, ("sweeper" if swept else "MULTIRUN") if started else None, name)
     try:
         chosen, added, values = _sorted_out(files, overrides)
         parts = Composer(files.load, chosen, added).composed(name)
@@ -265,13 +287,16 @@ def _as_options(interp: Interpreter, tree: ConfigTree, above: str) -> None:
 
 
 class _Files:
-    """The files of a folder of configurations. One with the word `avoided` is not composed."""
+    """The files of a folder of configurations. One with the word `avoided` is not composed, unless it is `known`."""
 
-    def __init__(self, interp: Interpreter, folder: str, module: Module, avoided: str | None) -> None:
+    def __init__(
+        self, interp: Interpreter, folder: str, module: Module, avoided: str | None, known: str | None = None
+    ) -> None:
         self.interp = interp
         self.folder = folder
         self.module = module
         self.avoided = avoided
+        self.known = known if avoided == "sweeper" else None
 
     def load(self, path: str) -> ConfigFile[dict[Any, Placed]] | None:
         """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
@@ -282,7 +307,7 @@ class _Files:
             return None
         if found is None:
             raise NotComposed(f"{name} is not at hand")
-        if self.avoided and self.avoided in found[1]:
+        if self.avoided and self.avoided in found[1] and path != self.known:
             raise NotComposed(f"{name} says what is swept")
         documents = from_omegaconf(*found)
         entries = documents[0].value if documents else None
