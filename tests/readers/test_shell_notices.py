@@ -68,6 +68,9 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         pytest.param(f"unset CUDA_DEVICES_MAX_CONNECTIONS\n{HEAD}\n", [("misspelt-variable", 1, 7)], id="a slip"),
         pytest.param(f"{HEAD} --chkpt-format torch\n", [("no-such-flag", 1, 57)], id="a slip in a flag"),
         pytest.param(
+            f"{HEAD} --data-parallel-shard-strategy optim\n", [("no-such-flag", 1, 57)], id="a word of a flag cut off"
+        ),
+        pytest.param(
             f"{HEAD} --bf16 '--ckpt-format torch'\n", [("no-such-flag", 1, 65)], id="a flag and its value in one"
         ),
         pytest.param(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from tree_sitter import Node
 
@@ -70,7 +70,7 @@ def noticed(
             for variant in (*recipe.variants, *recipe.exposed):
                 settings = (variant.settings.get(each) for each in variant.settings)
                 found += duplicate_flags([each for each in settings if each], whole, path)
-        for launch in (each for each in launches if each.span.line == recipe.line):
+        for launch in (each for each in launches if _is_of(each, recipe)):
             found += comments_within_quotes(launch.started.arguments)
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
                 arguments, declared = launch.started.arguments, cache(partial(_declared, runner, launch, relevance))
@@ -81,6 +81,12 @@ def noticed(
     for each in found:
         first.setdefault((each.kind, each.span), each)
     return sorted(first.values(), key=lambda each: each.span)
+
+
+def _is_of(launch: ShellLaunch, recipe: Recipe) -> bool:
+    """Tell whether a recipe is of a launch: of its command, or of the one of the recipe's file that leads to it."""
+    places = (launch.span, launch.outermost)
+    return any(each is not None and (each.path, each.line) == (recipe.path, recipe.line) for each in places)
 
 
 def _declared(runner: ScriptRunner, launch: ShellLaunch, relevance: Relevance) -> Declared:
@@ -383,7 +389,21 @@ def _alike(name: str, core: str) -> tuple[str, ...]:
     spelled = f"--{name[2:].replace('_', '-')}"
     if spelled in flags:
         return (spelled,)
-    return tuple(each for each in nearest(name, flags, 2, cutoff=_LIKELY_FLAG) if abs(len(each) - len(name)) <= 1)
+    close = nearest(name, flags, 2, cutoff=_LIKELY_FLAG)
+    return tuple(each for each in close if abs(len(each) - len(name)) <= 1 or _differ_in_an_end(each, spelled))
+
+
+_SHORTEST_WORD = 4
+
+
+def _differ_in_an_end(one: str, other: str) -> bool:
+    """Tell whether two flags differ in one word alone, which begins the other's (`shard`, `sharding`)."""
+    pairs = [
+        sorted(pair, key=len)
+        for pair in zip_longest(one.split("-"), other.split("-"), fillvalue="")
+        if pair[0] != pair[1]
+    ]
+    return [len(short) >= _SHORTEST_WORD and long.startswith(short) for short, long in pairs] == [True]
 
 
 def duplicate_flags(settings: Iterable[Setting], script: Script, path: str) -> Iterator[Notice]:
