@@ -390,7 +390,8 @@ class ScriptRunner:
         if known(words[0]) in _CLUSTER:
             from mfsdp_lint.readers.shell.cluster import follow_cluster_command
 
-            follow_cluster_command(self, words, state, state.input)
+            with self._started_at(self._here()):
+                follow_cluster_command(self, words, state, state.input)
         passed = passed_on(words, seen.environment())
         if isinstance(found, InnerScript):
             self._inner(found, seen, container, passed)
