@@ -214,6 +214,10 @@ COLLECTIONS = {
     "NamedTuple unpacked": "cfg.model.size, cfg.model.layers = Layout(pp=3)",
     "NamedTuple as a dictionary": "cfg.model.table = Layout(2)._asdict()",
     "NamedTuple indexed": "cfg.model.size = Layout()[-1], len(Layout()), Layout(4) == (4, 1)",
+    "a named tuple with a __new__ of its own": (
+        "class Own(namedtuple('P', 'x y')):\n    def __new__(cls, x=1, y=2):\n        return super().__new__(cls, x, y)\n"
+        "cfg.model.size, cfg.model.layers = Own(3)"
+    ),
     "NamedTuple's method": "cfg.model.size = Layout(4).world",
     "Counter": "c = Counter('abca')\ncfg.model.size = c['a'], c['z']",
     "Counter's most common": "cfg.model.layers = Counter('abcab').most_common(1)",

@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.class_views import direct_bases, order, own_attributes
 from mfsdp_lint.readers.python.eval.classes import (
     GENERATED_INIT,
+    NAMED_TUPLE,
     enum_members,
     fields_of,
     generated_init,
@@ -439,6 +440,8 @@ def _super_attribute(interp: Interpreter, value: Super, name: str, node: Any, fr
         if name in ("__call__", "__new__"):
             return Bound(External(f"type.{name}"), value.owner)
         return Bound(External(f"object.{name}"), value.owner)
+    if name == "__new__" and isinstance(value.owner, ClassObject) and has_base(interp, value.owner, NAMED_TUPLE):
+        return External(f"{NAMED_TUPLE}.__new__")
     if name == "__new__":
         return Native("object.__new__", lambda interp, call: Instance(call.arguments[0], interp.tick()))
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember, DictObject)) else value.owner

@@ -244,6 +244,7 @@ def is_dataclass(interp: Interpreter, cls: ClassObject) -> bool:
     return _dataclass_decorator(interp, cls) is not None
 
 
+NAMED_TUPLE = "typing.NamedTuple"
 GENERATED_INIT = "dataclasses.__init__"
 """The name of every `__init__` that nobody wrote; it is given the class whose fields it fills, and the object."""
 
@@ -359,7 +360,7 @@ def fields_by_name(interp: Interpreter, cls: ClassObject) -> dict[str, FieldSpec
             elif base_name(base) not in PLAIN_BASES:
                 # A base out of sight may give the fields of those behind it other defaults.
                 found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
-        if is_dataclass(interp, cls) or has_base(interp, cls, "typing.NamedTuple"):
+        if is_dataclass(interp, cls) or has_base(interp, cls, NAMED_TUPLE):
             found.update((spec.name, spec) for spec in own_fields(interp, cls))
         cls.declared = found
     return cls.declared
@@ -471,7 +472,7 @@ def _member(interp: Interpreter, cls: ClassObject, name: str, value: Object) -> 
 
 
 def _fills(interp: Interpreter, cls: ClassObject) -> bool:
-    return not is_enum(interp, cls) and (has_fields(interp, cls) or has_base(interp, cls, "typing.NamedTuple"))
+    return not is_enum(interp, cls) and (has_fields(interp, cls) or has_base(interp, cls, NAMED_TUPLE))
 
 
 def _of_flags(cls: ClassObject, name: str, value: Object) -> Object:

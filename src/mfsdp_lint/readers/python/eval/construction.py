@@ -8,6 +8,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import (
     FLAGS,
+    NAMED_TUPLE,
     bases,
     enum_members,
     fields_by_name,
@@ -86,13 +87,15 @@ def construct(interp: Interpreter, cls: ClassObject, call: Call) -> Object:
         if not isinstance(made, Instance) or made.cls is not cls:
             return made
         instance = made
+        if has_base(interp, cls, NAMED_TUPLE):
+            return instance
     if cls.name.endswith("FullyShardedDataParallel") and cls.module.name.startswith("megatron.core.distributed."):
         interp.dependencies.unjudged.add(f"wraps the model with {cls.name} itself")
     constructor, owner = lookup(interp, cls, "__init__")
     if isinstance(constructor, Function) and not (has_fields(interp, cls) and _generated_is_nearer(interp, cls, owner)):
         invoke(interp, constructor, call.passing([instance, *call.arguments], call.keywords))
         return instance
-    if (has_fields(interp, cls) and not _keeps_its_own(interp, cls)) or has_base(interp, cls, "typing.NamedTuple"):
+    if (has_fields(interp, cls) and not _keeps_its_own(interp, cls)) or has_base(interp, cls, NAMED_TUPLE):
         _end_init(interp, instance, call, _give_fields(interp, instance, call))
         return instance
     if isinstance(maker, Function):

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.eval.assignments import (
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import branch, known_truth, nothing, perhaps, undecided
 from mfsdp_lint.readers.python.eval.classes import (
+    NAMED_TUPLE,
     class_names,
     fields_of,
     has_base,
@@ -556,7 +557,7 @@ def _positions(interp: Interpreter, cls: Object, frame: Frame) -> list[str] | No
         return list(given)
     if given is not MISSING or opaque(interp, cls):
         return None
-    if has_fields(interp, cls) or has_base(interp, cls, "typing.NamedTuple"):
+    if has_fields(interp, cls) or has_base(interp, cls, NAMED_TUPLE):
         return [spec.name for spec in fields_of(interp, cls) if spec.init and not spec.keyword_only]
     return []
 

@@ -9,6 +9,7 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.classes import (
     GENERATED_INIT,
+    NAMED_TUPLE,
     fields_of,
     has_fields,
     is_instance,
@@ -210,6 +211,17 @@ def _generated_init(interp: Interpreter, call: Call) -> Object:
     else:
         forget_reachable(interp, owner)
     return None
+
+
+@models(f"{NAMED_TUPLE}.__new__")
+def _new_named_tuple(interp: Interpreter, call: Call) -> Object:
+    """Model `super().__new__(cls, …)` of a named tuple, which takes its fields."""
+    cls, *arguments = call.arguments
+    if not isinstance(cls, ClassObject):
+        return interp.unknown("a named tuple", not_none=True)
+    made = Instance(cls, interp.tick())
+    initialize(interp, made, cls, call._replace(arguments=arguments))
+    return made
 
 
 @models("dataclasses.replace", "copy.replace", "attrs.evolve", "attr.evolve", "attr.assoc")
