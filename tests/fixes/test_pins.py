@@ -438,7 +438,8 @@ KEPT = {
     "a list of results": ("nightly/cases.yaml", f"- probe: train\n  exit: 1\n  stderr: {FAILURE}\n"),
     "a test that expects the failure": (
         "tests/test_train.py",
-        "from pytest import raises\nwith raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run()\n",
+        "from pytest import raises\n"
+        "with raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run()\n",
     ),
     "a hook that looks for the code": (
         ".pre-commit-config.yaml",

@@ -93,6 +93,12 @@ VALUES = ("torch", "fsdp_dtensor")
             VALUES,
             id="a function that xargs starts",
         ),
+        pytest.param(
+            f"one() {{ {LAUNCH} --seed $1 --ckpt-format $2; }}\nexport -f one\n"
+            "printf '1 torch\\n2 fsdp_dtensor\\n' | xargs -P 1 -L 1 bash -c 'one \"$@\"' _",
+            VALUES,
+            id="a function that xargs starts for each line",
+        ),
     ],
 )
 def test_a_command_is_started_once_for_each_value(script: str, values: tuple[str, ...]) -> None:

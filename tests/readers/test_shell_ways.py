@@ -28,6 +28,8 @@ def sides(recipe: Recipe, path: str = "checkpoint.ckpt_format") -> list[object]:
         "[[ -n $Y || $X == [0-9] ]]",
         "[[ -z $Y && ( $X == 1* ) ]]",
         "((X == 1))",
+        "declare -A on=([a]=1 [b]=0) && k=a && ((on[$k]))",
+        "declare -A on=([a]=1 [b]=0) && ! ((on[b] || on[c]))",
         '[ "$X" -ge 1 ]',
         "test $X = 1",
         '[ -n "$X" ] && [ -z "$Y" ]',

@@ -76,6 +76,11 @@ TAKEN = "env.pop('CUDA_DEVICE_MAX_CONNECTIONS', None)"
     [
         (f"os.environ.copy()\n{TAKEN}", True),
         (f"{{k: v for k, v in os.environ.items() if k != 'A'}}\n{TAKEN}", True),
+        ("{k: v for k, v in os.environ.items() if k not in {'CUDA_DEVICE_MAX_CONNECTIONS', 'A'}}", True),
+        ("{k: v for k, v in os.environ.items() if not k.startswith('CUDA_')} | {'A': '1'}", True),
+        ("{k: v for k, v in os.environ.items() if not k.startswith('SLURM_')}", False),
+        ("{k: v for k, v in os.environ.items() if v}", False),
+        ("{k: 'CUDA_' + v for k, v in os.environ.items() if not k.startswith('CUDA_')}", False),
         (f"dict(os.environ)\n{TAKEN}\nenv.update(site())", False),
         (f"dict(os.environ)\n{TAKEN}\nenv = {{**os.environ, **env}}", False),
         (f"dict(os.environ)\nif site():\n    {TAKEN}", False),
@@ -99,6 +104,28 @@ def test_a_variable_that_a_copy_of_the_environment_loses(project: Project, env: 
 def test_a_launch_that_may_have_the_variable(project: Project, first: str) -> None:
     project.write({"run.sh": f"{first}\nmegatron sft --use_megatron_fsdp true\n"})
     assert project.told("run.sh") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "told"),
+    [
+        pytest.param("", "", [], id="the file's own variable"),
+        pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\n", "", ["run.sh:1:36: error MFSDP501"], id="the caller's"),
+        pytest.param(
+            "export CUDA_DEVICE_MAX_CONNECTIONS=1\n", "--use_megatron_fsdp false", [], id="an option behind the file"
+        ),
+    ],
+)
+def test_a_file_that_a_launch_names_in_place_of_options(
+    project: Project, before: str, options: str, told: list[str]
+) -> None:
+    project.write(
+        {
+            "run.sh": f"{before}megatron sft conf.yaml {options}\n",
+            "conf.yaml": "ENV:\n  CUDA_DEVICE_MAX_CONNECTIONS: 32\nmodel: x\nuse_megatron_fsdp: true\n",
+        }
+    )
+    assert project.told("run.sh") == told
 
 
 def test_what_only_megatron_lm_validates_is_no_mistake(project: Project) -> None:

@@ -141,6 +141,49 @@ def test_a_program_that_composes_with_the_words_of_its_launch(tmp_path: Path) ->
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known({"fsdp": {"use": False}, "k": 3})
 
 
+SWEPT = """
+import subprocess
+
+@hydra.main(config_path="conf", config_name="config", version_base=None)
+def main(cfg):
+    words = []
+    for key, value in OmegaConf.to_container(cfg.run, resolve=True).items():
+        if isinstance(value, bool):
+            words += [f"--{key.replace('_', '-')}"] if value else []
+        elif value is not None:
+            words += [f"--{key.replace('_', '-')}", str(value)]
+    subprocess.run(["torchrun", "pretrain_gpt.py", *words])
+
+if __name__ == "__main__":
+    main()
+"""
+RUN = "run: {save: '${hydra:runtime.output_dir}/c', ckpt_format: torch, use_megatron_fsdp: true}\n"
+OF_FILE = "hydra: {sweeper: {params: {run.ckpt_format: 'torch_dist,fsdp_dtensor'}}}\n"
+OPTUNA = "defaults: [_self_, {override hydra/sweeper: optuna}]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "config", "formats"),
+    [
+        pytest.param("", RUN, ["torch"], id="one run"),
+        pytest.param("", RUN + OF_FILE, ["torch"], id="what a sweep would have"),
+        pytest.param("-m run.ckpt_format=torch_dist,fsdp_dtensor", RUN, ["fsdp_dtensor", "torch_dist"], id="by words"),
+        pytest.param("-m", RUN + OF_FILE, ["fsdp_dtensor", "torch_dist"], id="by the file"),
+        pytest.param("-m run.ckpt_format=torch", RUN + OF_FILE, ["torch"], id="words in place of the file's"),
+        pytest.param("-m", OPTUNA + RUN + OF_FILE, [], id="by another sweeper"),
+    ],
+)
+def test_the_runs_of_a_sweep(words: str, config: str, formats: list[str], tmp_path: Path) -> None:
+    write_files(tmp_path, {"config": config})
+    (tmp_path / "sweep.py").write_text(HEAD + SWEPT)
+    (tmp_path / "start.sh").write_text(f"#!/bin/bash\npython sweep.py {words}\n")
+    asked, _ = question(Options(paths=(str(tmp_path / "start.sh"),), target_core="0.16.1"))
+    runs = Linter(asked, (), ())(Sources()).recipes
+    values = {variant.value("checkpoint.ckpt_format") for recipe in runs for variant in recipe.variants}
+    assert sorted(each.value for each in values if isinstance(each, Known)) == formats
+    assert all(isinstance(each, Known) for each in values)
+
+
 ENGINES = {
     "trainer": "defaults:\n  - engine: dp\n  - actor@actor_rollout_ref.actor: ${engine}_actor\n",
     "engine/dp": "# @package _global_\nengine: dp\n",
