@@ -180,7 +180,7 @@ def test_the_runs_of_a_sweep(words: str, config: str, formats: list[str], tmp_pa
     asked, _ = question(Options(paths=(str(tmp_path / "start.sh"),), target_core="0.16.1"))
     runs = Linter(asked, (), ())(Sources()).recipes
     values = {variant.value("checkpoint.ckpt_format") for recipe in runs for variant in recipe.variants}
-    assert sorted(each.value for each in values if isinstance(each, Known)) == formats
+    assert sorted(str(each.value) for each in values if isinstance(each, Known)) == formats
     assert all(isinstance(each, Known) for each in values)
 
 

@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.configurations import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
-from mfsdp_lint.readers.python.eval.path_objects import READS_FILE, path_attribute, reading
+from mfsdp_lint.readers.python.eval.path_objects import READS_FILE, part_of_path, path_attribute, reading
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import LIBRARY, ByType, Coroutine, GeneratorCall, invoke
 from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
@@ -175,6 +175,8 @@ def _unknown_attribute(interp: Interpreter, value: Unknown, name: str, node: Any
         interp.dependencies.asks_file.add(frame.module)
         if interp.tries_files and type(value) is Option:
             return reading(name, value)
+    if type(value) is PartlyKnown and (found := part_of_path(interp, value, name)) is not MISSING:
+        return found
     if settled is not value:
         return _of_option(interp, value, settled, name, node, frame)
     if type(value) is PathObject and (found := path_attribute(interp, value, name)) is not MISSING:

@@ -505,7 +505,9 @@ def binary(interp: Interpreter, kind: type, left: Object, right: Object) -> Obje
         return _binary_over(interp, kind, left, right)
     if StandardObject in (type(left), type(right)):
         return standard_objects.operated(interp, kind, left, right)
-    if kind is ast.Div and not {PathObject, PartlyKnown}.isdisjoint((type(left), type(right))):
+    is_path = not {PathObject, PartlyKnown}.isdisjoint((type(left), type(right)))
+    # (Only a path is divided by a text.)
+    if kind is ast.Div and (is_path or (type(left) is Unknown and isinstance(right, str))):
         return make_path(interp, [left, right])
     if isinstance(left, ListObject) and not isinstance(left, SetObject):
         return _list_operation(interp, kind, left, right)

@@ -264,6 +264,19 @@ def path_attribute(interp: Interpreter, value: PathObject, name: str) -> Object:
     return Native(f"pathlib.Path.{name}", model)
 
 
+_SAME = ("resolve", "absolute", "expanduser", "as_posix", "__str__", "__fspath__")
+"""Methods of a path whose result ends as the path does."""
+
+
+def part_of_path(interp: Interpreter, value: PartlyKnown, name: str) -> Object:
+    """Return a method of a path of which a part is known; MISSING where nothing is known of its result."""
+    if name in _SAME:
+        return Native(f"pathlib.Path.{name}", lambda interp, call: value)
+    if name == "joinpath":
+        return Native(f"pathlib.Path.{name}", lambda interp, call: make_path(interp, [value, *call.arguments]))
+    return MISSING
+
+
 _AS_FUNCTION = {
     "open": "builtins.open",
     "exists": "os.path.exists",
@@ -335,7 +348,12 @@ def _resolved(interp: Interpreter, path: str, arguments: list[Object], frame: Fr
 
 
 def _expanded(interp: Interpreter, path: str, arguments: list[Object], frame: Frame) -> Object:
-    return interp.unknown("path", not_none=True) if path.startswith("~") else PathObject(interp.tick(), path)
+    return at_home(interp, path) if path.startswith("~") else PathObject(interp.tick(), path)
+
+
+def at_home(interp: Interpreter, path: str) -> Object:
+    """Return a path that begins with `~` as it is below the home folder of whoever runs the program."""
+    return make_path(interp, [interp.unknown("home", not_none=True), path.partition("/")[2]])
 
 
 def _asked(name: str) -> Callable[..., Object]:

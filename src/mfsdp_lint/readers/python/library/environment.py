@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.methods import lines_of, method
 from mfsdp_lint.readers.python.eval.path_objects import (
+    at_home,
     existing,
     folder_of,
     located,
@@ -57,6 +58,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Option,
+    PartlyKnown,
     PathObject,
     Unknown,
     all_are,
@@ -236,7 +238,8 @@ def _list_folder(interp: Interpreter, call: Call) -> Object:
 
 @models("os.fspath")
 def _fspath(interp: Interpreter, call: Call) -> Object:
-    found = text_of_path(interp.settle(call.argument(0)))
+    path = interp.settle(call.argument(0))
+    found = path if type(path) is PartlyKnown else text_of_path(path)
     return interp.unknown("path", not_none=True) if found is None else found
 
 
@@ -311,9 +314,16 @@ def _depends_on_machine(interp: Interpreter, call: Call) -> Object:
     return interp.unknown(ast.unparse(call.node) if isinstance(call.node, ast.AST) else "", not_none=True)
 
 
+@models("os.path.expanduser")
+def _expanduser(interp: Interpreter, call: Call) -> Object:
+    text, *_ = _texts(interp, call)
+    is_at_home = isinstance(text, str) and text.startswith("~")
+    return at_home(interp, text) if is_at_home else _in_tree(normal, _depends_on_machine)(interp, call)
+
+
 models("os.path.dirname")(_in_tree(parent, _of_path(posixpath.dirname)))
 models("os.path.normpath")(_in_tree(normal, _of_path(posixpath.normpath)))
-models("os.path.abspath", "os.path.expanduser", "os.path.realpath")(_in_tree(normal, _depends_on_machine))
+models("os.path.abspath", "os.path.realpath")(_in_tree(normal, _depends_on_machine))
 
 
 @models("os.path.exists", "os.path.isfile")

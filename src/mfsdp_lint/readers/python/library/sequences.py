@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    PartlyKnown,
     Unknown,
     all_are,
     is_constant,
@@ -120,6 +121,8 @@ def _format(interp: Interpreter, call: Call) -> Object:
 def _str(interp: Interpreter, call: Call) -> Object:
     if not call.arguments:
         return ""
+    if type(value := interp.settle(call.arguments[0])) is PartlyKnown:
+        return value
     text = as_text(interp, call.arguments[0])
     return interp.unknown("", not_none=True) if text is None else text
 
