@@ -438,8 +438,8 @@ KEPT = {
     "a list of results": ("nightly/cases.yaml", f"- probe: train\n  exit: 1\n  stderr: {FAILURE}\n"),
     "a test that expects the failure": (
         "tests/test_train.py",
-        "from pytest import raises\n"
-        "with raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run()\n",
+        "from pytest import raises\nfrom train import train\n"
+        "with raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run(train())\n",
     ),
     "a hook that looks for the code": (
         ".pre-commit-config.yaml",
@@ -452,6 +452,12 @@ KEPT = {
 }
 LEFT = {
     "another failure": ("nightly/cases.yaml", "- probe: train\n  exit: 1\n  stderr: requires the other format\n"),
+    "a list that names another recipe": (
+        "nightly/cases.yaml",
+        f"- probe: other\n  exit: 1\n  stderr: {FAILURE}\n\n\n\n\n- probe: train\n  exit: 0\n",
+    ),
+    "a report": ("report.json", f'{{"code": "MFSDP101", "recipe": "train", "raises": "{FAILURE}"}}\n'),
+    "a log": ("logs/train.log", f"train: AssertionError: {FAILURE}\n"),
     "the code of upstream": ("third_party/config.py", f"def check(cfg):\n    assert cfg, {FAILURE!r}\n"),
     "a configuration of its own": ("ddp.toml", '[checkpoint]\nckpt_format = "torch_dist"\n'),
     "a digest of another module": (

@@ -371,7 +371,13 @@ EACH = [(1, "torch_dist"), (1, "fsdp_dtensor"), (2, "torch_dist"), (2, "fsdp_dte
         pytest.param("--multirun size=big", "", [(2, "torch")], id="with one value"),
         pytest.param("-m 'size=glob(*)'", "", [], id="of values that a function gives"),
         pytest.param(f"{OF_SWEEP} hydra/sweeper=optuna", "", [], id="of another sweeper"),
-        pytest.param(OF_SWEEP, "hydra: {sweeper: {params: {size: big}}}\n", [], id="of more values in a file"),
+        pytest.param(OF_SWEEP, "hydra: {sweeper: {params: {size: big}}}\n", EACH, id="over the values of a file"),
+        pytest.param(
+            "-m format=torch_dist",
+            "hydra: {sweeper: {params: {size: 'small,big'}}}\n",
+            [EACH[0], EACH[2]],
+            id="with those of a file",
+        ),
         pytest.param("format=torch,torch_dist", "hydra: {mode: MULTIRUN}\n", [], id="by the mode of a file"),
     ],
 )

@@ -80,6 +80,7 @@ TAKEN = "env.pop('CUDA_DEVICE_MAX_CONNECTIONS', None)"
         ("{k: v for k, v in os.environ.items() if not k.startswith('CUDA_')} | {'A': '1'}", True),
         ("{k: v for k, v in os.environ.items() if not k.startswith('SLURM_')}", False),
         ("{k: v for k, v in os.environ.items() if v}", False),
+        ("{k: v for k, v in os.environ.items() if k.split('_')[9] != 'A'}", False),
         ("{k: 'CUDA_' + v for k, v in os.environ.items() if not k.startswith('CUDA_')}", False),
         (f"dict(os.environ)\n{TAKEN}\nenv.update(site())", False),
         (f"dict(os.environ)\n{TAKEN}\nenv = {{**os.environ, **env}}", False),

@@ -126,27 +126,44 @@ def _keeper(users: EditUsers, path: str) -> str:
     return ""
 
 
-_EXPECTS = lazy_pattern(r"\b(?:raises|assertRaises\w*|match)\b")
+_EXPECTS = lazy_pattern(r"\b(?:raises|assertRaises\w*)\(")
 _FEWEST_WORDS = 5
 """Words of a message, one behind the other, by which somebody quotes it."""
 
 
 def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
-    """Return a test, or a list of results, that has the message which start-up ends the run with: it expects it."""
+    """Return a test, or a list of results, that names a recipe at fault beside the message which start-up ends it with:
+    it expects that. (A report, or a log, has both as well.)
+    """
+    names = {need.recipe.name for need in request.needs}
     words = request.raises.rstrip(".!").split()
     parts = [" ".join(words[start : start + _FEWEST_WORDS]) for start in range(len(words) - _FEWEST_WORDS + 1)]
-    # (Each part has one of these words.)
-    for word in words[_FEWEST_WORDS - 1 :: _FEWEST_WORDS]:
-        for other, said in users.search(path, (word,)).items():
-            if any(part in said for part in parts) and (not is_python(other) or _EXPECTS.search(said)):
-                return f"{other} expects this failure"
+    said = re.compile("|".join(map(re.escape, parts)))
+    for name in names if parts else ():
+        for other, text in users.search(path, (name,)).items():
+            is_list = other.endswith(_LISTS) and request.code.split()[0] not in text
+            for found in said.finditer(text) if is_list or is_python(other) else ():
+                around = _lines_around(text, found)
+                if name in around and (is_list or _EXPECTS.search(around)):
+                    return f"{other} expects this failure"
     return ""
+
+
+_BESIDE = 4
+"""Lines between the name of a recipe and a message that is expected of it."""
+
+
+def _lines_around(text: str, found: re.Match[str]) -> str:
+    before, after = text[: found.start()].split("\n"), text[found.end() :].split("\n")
+    return "\n".join((*before[-_BESIDE - 1 :], *after[: _BESIDE + 1]))
 
 
 _ASSIGNED = lazy_pattern(
     r"(?P<code>(?P<name>\w+)[ \t]*=[ \t]*(?:[\"'][\w.-]+[\"']|True|False|None|\d[\w.]*))[ \t]*,?[ \t]*(?:#.*)?\Z"
 )
 """The assignment, or argument, with which a line ends."""
+_LOOKS = r"\b(?:[ef]?grep|rg|ag|awk|entry|pattern|regexp?|contains|search|find|match(?:es)?)\b"
+"""A command, or a key of a hook, behind which a text is that is looked for."""
 
 
 def _literal(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
@@ -159,9 +176,7 @@ def _literal(users: EditUsers, request: FixRequest, path: str, settings: Collect
         if found is None:
             continue
         code = found["code"]
-        within = re.compile(
-            rf"^[^\n]*\S[^\n]*?{re.escape(code)}", re.MULTILINE
-        )  # (at its begin, it is another file's own)
+        within = re.compile(rf"^[^\n]*{_LOOKS}[^\n]*?{re.escape(code)}", re.MULTILINE)
         for other, said in users.search(path, (found["name"],)).items():
             if not (is_python(other) or other.endswith(NOTEBOOK)) and within.search(uncommented(said)):
                 return f"{other} looks for {code}"

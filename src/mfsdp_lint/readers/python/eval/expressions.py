@@ -128,7 +128,7 @@ def _some_variables(interp: Interpreter, node: Any, frame: Frame) -> Object | No
     gone: set[str] = set()
     for each in (*made.fields, *sorted(table().variables - made.fields.keys())):
         inner.fields |= {name: each, content: interp.unknown(str(each))}
-        kept = [known_truth(interp, evaluate(interp, test, inner), test, inner) for test in tests]
+        kept = [_may_keep(interp, test, inner) for test in tests]
         if False in kept:
             gone.add(str(each))
         elif None in kept and each in made.fields:
@@ -136,6 +136,14 @@ def _some_variables(interp: Interpreter, node: Any, frame: Frame) -> Object | No
     made.fields = {each: given for each, given in made.fields.items() if each not in gone}
     made.writes[TAKEN_AWAY] = made.writes.get(TAKEN_AWAY, frozenset()) | gone
     return made
+
+
+def _may_keep(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
+    """Evaluate a condition for a variable that may not be there: then it raises nothing."""
+    try:
+        return known_truth(interp, evaluate(interp, test, frame), test, frame)
+    except Raised:
+        return None
 
 
 def _later(interp: Interpreter, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
