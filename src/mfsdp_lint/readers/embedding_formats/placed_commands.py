@@ -66,9 +66,7 @@ class PlacedCommand:
         """Return the command; None where it is not known what program it starts."""
         command = self.command
         variables = dict(self._variables())
-        known, folder = self._folder()
-        if not known:
-            return None
+        folder = self._folder()
         if command.script is not None:
             text = self._template()
             if text is None:
@@ -211,12 +209,12 @@ class PlacedCommand:
         text = self._text(said)
         return tuple(part for piece in text for part in with_holes(piece)) if self.command.templated else text
 
-    def _folder(self) -> tuple[bool, str | None]:
-        """Tell whether the folder that a program is started in is known, and return that folder."""
+    def _folder(self) -> str | None:
+        """Return the folder that a program is started in; None where it is this one, or not known, as behind `cd`."""
         if self.command.folder is None:
-            return True, None
+            return None
         said = "".join(piece.stands or piece.text for piece in self._text(Said(self.command.folder, None)))
-        return HOLE not in said, said
+        return None if HOLE in said else said
 
     def _variables(self) -> Iterator[tuple[str, Variable]]:
         """Yield the variables of the environment; an unknown value may be anything."""
