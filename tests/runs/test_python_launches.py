@@ -51,6 +51,8 @@ def run(project: Project, body: str) -> Recipe:
         f'import runpy\n\nsys.argv[1:] = [{FLAGS}][1:]\nrunpy.run_module("pretrain_gpt", run_name="__main__")',
         f"from torch.distributed.run import main as launch\n\nsys.argv.extend([{FLAGS}])\nlaunch()",
         f'os.execvpe("torchrun", ["torchrun", {FLAGS}], os.environ)',
+        f'command = ["torchrun", "--log-dir", sys.argv[1], {FLAGS}]\nos.system(shlex.join(command))',
+        f'os.system(" ".join(shlex.quote(each) for each in ["torchrun", "--log-dir", sys.argv[1], {FLAGS}]))',
     ],
 )
 def test_a_started_program_is_a_run(project: Project, start: str) -> None:

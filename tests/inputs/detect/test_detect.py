@@ -192,6 +192,19 @@ def test_images_in_python_files_count_where_they_agree(project: Project, other: 
     assert [target.core for target in project(files).targets] == [wanted]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "run_commands('git clone -b v0.6.0 https://github.com/NVIDIA-NeMo/Megatron-Bridge /opt/bridge')",
+        "pip_install(\n    'torch',\n    'megatron-bridge==0.6.0',\n)",
+        "run_commands('pip install --no-deps megatron-bridge==0.6.0')",
+    ],
+)
+def test_images_that_python_files_make_count(project: Project, step: str) -> None:
+    found = project({"app.py": f"import modal\n\nimage = modal.Image.debian_slim().{step}\n"})
+    assert [(target.bridge, target.reason.partition(":")[0]) for target in found.targets] == [("0.6.0", "app.py")]
+
+
 def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:
     files = {"requirements.txt": "megatron-bridge>=0.5,<0.6\n", "Dockerfile": "FROM nvcr.io/nvidia/nemo:25.11\n"}
     assert [target.bridge for target in project(files).targets] == ["0.5.1", "0.5.0"]

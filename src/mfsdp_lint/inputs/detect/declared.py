@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -459,11 +459,25 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
 
 
 def in_images_of(places: ProjectFolders, paths: Iterable[str]) -> NamedVersions | None:
-    """Return the Megatron versions in the images that Python files name; None where these are different ones."""
-    texts = ((path, places.text(path)) for path in paths)
-    found = [each for path, text in texts if _TELLING.search(text) for each in _in_images(path, text)]
+    """Return the Megatron versions in the images that Python files name or make; None where there are others too."""
+    texts = [(path, text) for path in paths if _TELLING.search(text := places.text(path))]
+    found = [each for path, text in texts for each in (*_in_images(path, text), *_installed(path, _set_up_in(text)))]
     found = [each for each in found if each.bridge or each.core]
     return found[0] if len({(each.bridge, each.core) for each in found}) == 1 else None
+
+
+_SETS_UP = lazy_pattern(r"pip_install\([^()]*\)|^.*\b(?:pip3? install|git\s+(?:-\S+\s+)*clone)\b.*", re.MULTILINE)
+"""What a Python file says of how an image is made: `run_commands("git clone -b v0.6.0 …")` of Modal, and the like."""
+
+
+def _set_up_in(text: str) -> str:
+    """Return these pieces of a Python text, each in its line."""
+    pieces = [found.span() for found in _SETS_UP.finditer(text)]
+    gaps = pairwise((0, *(place for piece in pieces for place in piece), len(text)))
+    return "".join(
+        text[start:end] if number % 2 else "\n" * text.count("\n", start, end)
+        for number, (start, end) in enumerate(gaps)
+    )
 
 
 _TELLING = lazy_pattern(r"nvidia|megatron|core_[vr]\d", re.IGNORECASE)

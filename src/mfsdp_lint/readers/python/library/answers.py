@@ -11,9 +11,12 @@ import operator
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
 from importlib import import_module
+from shlex import quote
 from typing import Any
 
 from mfsdp_lint.readers import regular_expressions
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.python.eval.iteration import iterate, known_part, text_of_parts
 from mfsdp_lint.readers.python.eval.standard_objects import (
     CONSTANTS_OF,
     LARGEST,
@@ -69,7 +72,6 @@ LISTED: Mapping[str, str] = {
         "nextafter pow radians remainder sin sinh sqrt tan tanh trunc ulp"
     ),
     "re": "escape",
-    "shlex": "join quote",
     "statistics": (
         "fmean geometric_mean harmonic_mean mean median median_high median_low mode multimode pstdev pvariance stdev "
         "variance"
@@ -202,6 +204,27 @@ def _md5(interp: Interpreter, call: Call) -> Object:
     import hashlib  # it loads OpenSSL
 
     return answer(interp, partial(hashlib.md5, usedforsecurity=False), call.arguments, call.keywords)
+
+
+@models("shlex.quote")
+def _quote(interp: Interpreter, call: Call) -> Object:
+    """Quote a word for a shell."""
+    return _quoted(interp, [call.argument(0)])
+
+
+@models("shlex.join")
+def _join(interp: Interpreter, call: Call) -> Object:
+    """Join words into a command line for a shell."""
+    items = iterate(interp, interp.settle(call.argument(0)), call.frame)
+    return interp.unknown("", not_none=True) if items is None else _quoted(interp, items)
+
+
+def _quoted(interp: Interpreter, items: list[Object]) -> Object:
+    """Quote words; one of which not all is known is one word all the same."""
+    if not all(isinstance(interp.settle(each), (str, Unknown)) for each in items):
+        return interp.unknown("", not_none=True)
+    parts = [known_part(interp, each) for each in items]
+    return text_of_parts(interp, [" ".join(quote(HOLE if each is None else each) for each in parts)], items)
 
 
 @models("shlex.split")
