@@ -109,6 +109,19 @@ def test_a_script_may_end_in_a_variable_without_a_new_line() -> None:
         ),
         pytest.param("while read -r k v; do [ $k = big ] && F=$v; done < table.txt", "--ckpt-format $F", id="lines"),
         pytest.param(
+            "while read -r k v <&3; do read -r o; [ $k = big ] && F=$v; done 3< table.txt",
+            "--ckpt-format $F",
+            id="lines from another descriptor",
+        ),
+        pytest.param(
+            "exec 4< table.txt\nread -r -u 4 k v\n{ read -r -u 4 k F; } < long.txt",
+            "--ckpt-format $F",
+            id="a descriptor that stays open",
+        ),
+        pytest.param(
+            'exec {d}< table.txt\nF=fsdp_dtensor\nread -r -u "$d" k v', "--ckpt-format $F", id="a descriptor by name"
+        ),
+        pytest.param(
             "set -- -f fsdp_dtensor\nwhile getopts f: o; do F=$OPTARG; done", "--ckpt-format $F", id="getopts"
         ),
         pytest.param(
@@ -143,6 +156,8 @@ def test_what_a_flag_is_in_the_end(script: str, arguments: str) -> None:
         pytest.param("F=$(sed 's/a/\\U&/' table.txt)", "--ckpt-format $F", id="a sign that sed alone has"),
         pytest.param("F=$(cut -d, -f1 missing.csv)", "--ckpt-format $F", id="a file that is not there"),
         pytest.param("F=$(hostname | cut -d. -f1)", "--ckpt-format $F", id="a text that is not known"),
+        pytest.param('exec {d}< table.txt\nread -r -u "$d" k F', "--ckpt-format $F", id="a descriptor by name"),
+        pytest.param("{ read -r k F <&$d; } < table.txt", "--ckpt-format $F", id="some descriptor"),
     ],
 )
 def test_what_is_not_known_stays_unknown(script: str, arguments: str) -> None:

@@ -467,7 +467,7 @@ def in_images_of(places: ProjectFolders, paths: Iterable[str]) -> NamedVersions 
 
 
 _SETS_UP = lazy_pattern(r"pip_install\([^()]*\)|^.*\b(?:pip3? install|git\s+(?:-\S+\s+)*clone)\b.*", re.MULTILINE)
-"""What a Python file says of how an image is made: `run_commands("git clone -b v0.6.0 …")` of Modal, and the like."""
+"""Lines of a Python file about how an image is made: `run_commands("git clone -b v0.6.0 …")` of Modal, and the like."""
 
 
 def _set_up_in(text: str) -> str:

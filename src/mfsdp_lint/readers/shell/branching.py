@@ -624,7 +624,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         calculate(Expander(runner, script, here), node, parts[0])
     turns = 0
     for _ in range(_MOST_PLAIN_TURNS):
-        given = here.input
+        given = here.input, dict(here.descriptors)
         tested = list(holds(here))
         if len(tested) != 1 or tested[0].status is None or tested[0].state.leaving:
             return None
@@ -637,7 +637,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         if len(ended) != 1:
             return None
         here = ended[0].state
-        turns += here.input == given  # a text that is read has an end
+        turns += (here.input, here.descriptors) == given  # a text that is read has an end
         if turns > _MOST_TURNS:
             return None
         if here.leaving:
@@ -651,7 +651,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
 def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str], state: State) -> list[Ended]:
     """Follow a loop whose number of turns is not known."""
     state.lose(names)
-    state.input = None
+    state.input, state.descriptors = None, {}
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)

@@ -39,6 +39,7 @@ from mfsdp_lint.readers.shell.script import words as words_of
 from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
+    UNKNOWN_DESCRIPTOR,
     ZSH_WITH_OPTIONS,
     Ended,
     Leaving,
@@ -196,13 +197,16 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     parts_at = (
         _BLANKS if separators is None else known(separators.text or ()) if separators.elements is not None else None
     )
-    given, text = state.input, plain(state.input or ())
+    asked = options.get("u", "0")
+    descriptor = int(asked) if asked.isdecimal() else UNKNOWN_DESCRIPTOR
+    given = state.text_on(descriptor)
+    text = plain(given or ())
     line, found, _ = text.partition(mark)
     several = into_array or len(names) > 1
     if (
         given is None
         or parts_at is None
-        or {"n", "t", "u", "N"} & options.keys()
+        or {"n", "t", "N"} & options.keys()
         or ("\\" in line and "r" not in options)
         or (several and HOLE in line)
         or not all(name.isidentifier() for name in names)
@@ -214,7 +218,8 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     for number, name in enumerate(names):
         value = tuple(fields) if into_array else (fields[number] if number < len(fields) else empty,)
         state.set(name, Variable(value, array=bool(into_array), exported=state.exports(name)))
-    state.input = behind(given, len(line) + len(found)) if len(text) > len(line) + len(found) else ()
+    rest = behind(given, len(line) + len(found)) if len(text) > len(line) + len(found) else ()
+    state.put_on(descriptor, rest)
     return _ended(state, bool(found))
 
 
@@ -631,6 +636,9 @@ def _through(runner: Runner, script: Script, node: Node, words: list[Text], stat
 
 def _exec(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     if len(words) < 2:
+        return _ended(state)
+    if len(words) == 2 and (named := re.fullmatch(r"\{(\w+)\}", plain(words[1]))):
+        state.lose([named[1]])
         return _ended(state)
     ended = list(runner.invoke(script, node, words[1:], state))
     for each in ended:

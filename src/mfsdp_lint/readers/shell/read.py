@@ -186,7 +186,7 @@ def _followed(
     beginning with fewer where it takes more steps than a script is given.
     """
     runner = beginning(MOST_WAYS)
-    for fewer in (FEW_WAYS, 1, 0):
+    while True:
         try:
             for each in texts:
                 if isinstance(each, HeldCommand):
@@ -194,12 +194,14 @@ def _followed(
                 else:
                     runner.run(each)
         except RecursionError:
-            break
+            return runner, False
         except TooMuch:
-            runner = beginning(fewer) if fewer else runner
+            fewer = [each for each in (FEW_WAYS, 1) if each < min(runner.most_ways, runner.widest)]
+            if not fewer:
+                return runner, False
+            runner = beginning(fewer[0])
         else:
             return runner, True
-    return runner, False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from tree_sitter import Node
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Setting, Span, Unfollowed
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.command_lines import IMPORT
@@ -72,6 +72,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     MOST_WAYS,
+    UNKNOWN_DESCRIPTOR,
     ZSH,
     ContainerFiles,
     Ended,
@@ -102,6 +103,22 @@ _NAMES_SHELL = lazy_pattern(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?P<name>(?:ba|da|
 T = TypeVar("T")
 
 
+_STAYS = lazy_pattern(r"exec\b")
+_NAMED_DESCRIPTOR = lazy_pattern(r"^exec\s+\{\w+\}$")
+"""`exec {NAME}< FILE`: the shell chooses a descriptor, and says it in the variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenText:
+    """A text that a statement is given to read, None where it is not known, and its file descriptor; the text may be
+    that of another descriptor (`<&3`), of which less is left behind the statement.
+    """
+
+    text: Text | None
+    descriptor: int = 0
+    duplicates: int | None = None
+
+
 class TooMuch(Exception):
     """More steps than a script is given."""
 
@@ -112,7 +129,7 @@ class ScriptRunner:
     `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
     could. `deep` are the statements that are nested too deeply, and `followed` the others: a statement that calls
     itself is in both. `outermost` is the command of the script itself that started what is followed. Of more than
-    `most_ways` ways, what differs between them is not known.
+    `most_ways` ways, what differs between them is not known; `widest` is how many there were at once.
     """
 
     def __init__(
@@ -125,6 +142,7 @@ class ScriptRunner:
     ) -> None:
         self.path = path
         self.most_ways = most_ways
+        self.widest = 1
         self.started_by_program = started_by_program
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
@@ -201,6 +219,7 @@ class ScriptRunner:
 
     def fewer(self, ways: list[Ended]) -> list[Ended]:
         """Merge ways, so that fewer are kept apart; only few are, once many steps were taken."""
+        self.widest = max(self.widest, len(ways))
         return fewer_ways(ways, self.most_ways if self.steps < _MANY_STEPS else min(self.most_ways, FEW_WAYS))
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
@@ -555,35 +574,53 @@ class ScriptRunner:
 
     def _redirected(self, script: Script, node: Node, state: State) -> list[Ended]:
         """Follow a statement with the text that it is given to read, and the file that its output goes to."""
-        first, outer = node.children[0], state.input
+        first = node.children[0]
         parts, behind = _behind_heredoc(node)
         target = written_to(Expander(self, script, state), node)
-        reads, text = self._given(script, node, state)
-        if reads:
-            state.input = text
-        if target is not None and (first.type in _WRITES or parts):
-            ended = self._written(script, [first, *parts], target, state)
+        given = self._given(script, node, state)
+        if given is None:
+            ended = self._into(script, first, parts, target, state)
         else:
-            ended = self._piped(script, [first, *parts], state) if parts else self.statement(script, first, state)
-        for each in ended if reads else ():
-            each.state.input = outer
+            outer = state.text_on(given.descriptor)
+            state.put_on(given.descriptor, given.text)
+            ended = self._into(script, first, parts, target, state)
+            for each in ended if not _STAYS.match(script.source(first)) else ():
+                if given.duplicates is not None:
+                    each.state.put_on(given.duplicates, each.state.text_on(given.descriptor))
+                each.state.put_on(given.descriptor, outer)
         return [end for each in ended for end in self._all(script, behind, each)]
+
+    def _into(
+        self, script: Script, first: Node, parts: list[Node], target: tuple[str, bool] | None, state: State
+    ) -> list[Ended]:
+        """Follow the commands of a redirection, whose output goes into a file if there is a target."""
+        if target is not None and (first.type in _WRITES or parts):
+            return self._written(script, [first, *parts], target, state)
+        return self._piped(script, [first, *parts], state) if parts else self.statement(script, first, state)
 
     def _all(self, script: Script, nodes: Sequence[Node], way: Ended) -> list[Ended]:
         return [way] if way.state.leaving or not nodes else self.sequence(script, nodes, way.state)
 
-    def _given(self, script: Script, node: Node, state: State) -> tuple[bool, Text | None]:
-        """Tell whether a redirection gives a statement a text to read, and return that; None where it is not known."""
+    def _given(self, script: Script, node: Node, state: State) -> GivenText | None:
+        """Return the text that a redirection gives a statement to read, if one does."""
         expander = Expander(self, script, state)
         for child in node.named_children:
             source = child.named_children[-1] if child.named_children else None
+            at = child.child_by_field_name("descriptor")
+            number = int(script.source(at)) if at is not None and script.source(at).isdecimal() else 0
+            marks = {each.type for each in child.children}
             if child.type == "heredoc_redirect":
-                return True, heredoc(expander, child)
+                return GivenText(heredoc(expander, child), number)
             if source is not None and child.type == "herestring_redirect":
-                return True, (*expander.text(source), script.made(child, "\n"))
-            if source is not None and child.type == "file_redirect" and any(m.type == "<" for m in child.children):
-                return True, self.file(expander.text(source), state)
-        return False, None
+                return GivenText((*expander.text(source), script.made(child, "\n")), number)
+            if _NAMED_DESCRIPTOR.search(script.source(node.children[0])):
+                return GivenText(None, UNKNOWN_DESCRIPTOR)
+            if source is not None and child.type == "file_redirect" and "<" in marks:
+                return GivenText(self.file(expander.text(source), state), number)
+            if source is not None and "<&" in marks:
+                other = int(script.source(source)) if script.source(source).isdecimal() else None
+                return GivenText(None if other is None else state.text_on(other), number, other)
+        return None
 
     def _written(self, script: Script, parts: list[Node], target: tuple[str, bool], state: State) -> list[Ended]:
         """Follow commands whose output goes into a file."""

@@ -53,6 +53,9 @@ ZSH = "zsh"
 ZSH_WITH_OPTIONS = "zsh with options"
 """A shell that reads a variable as options say that are not followed."""
 
+UNKNOWN_DESCRIPTOR = -1
+"""A file descriptor whose number is not known; nothing is known of what it gives."""
+
 _MOST_PIECES = 5_000
 _MOST_CHARACTERS = 200_000
 
@@ -95,11 +98,12 @@ class State:
     `files` are texts that the script itself has written, `applied` the manifests that it has handed to a cluster.
     `aliases` are the variables that others stand for (`local -n`). `output` collects what is printed, where somebody
     reads it (None: a part that is not known); `input` is what is left of the text on the standard input, where that is
-    known; `traps` are the commands for the end of the script.
-    `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
-    holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
-    submits them. `container` is the file system that the script sees, if that is not the tree. `shell` is ZSH where
-    that reads the script, and `shared` are the functions that other shells get (`export -f`).
+    known, and `descriptors` what is left of the texts on other file descriptors (`exec 3< FILE`); `traps` are the
+    commands for the end of the script. `hidden` are, within a function, the outer variables that its local ones hide
+    (None: there was none). `cluster` holds the variables as `ray start` has seen them: jobs of the cluster have these,
+    and not those of the shell that submits them. `container` is the file system that the script sees, if that is not
+    the tree. `shell` is ZSH where that reads the script, and `shared` are the functions that other shells get
+    (`export -f`).
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -119,6 +123,7 @@ class State:
     hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
     input: Text | None = None
+    descriptors: dict[int, Text | None] = field(default_factory=dict)
     traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
     container: ContainerFiles | None = None
@@ -133,9 +138,21 @@ class State:
             functions=dict(self.functions),
             decided=dict(self.decided),
             files=dict(self.files),
+            descriptors=dict(self.descriptors),
             hidden=None if self.hidden is None else dict(self.hidden),
             output=None if self.output is None else list(self.output),
         )
+
+    def text_on(self, descriptor: int) -> Text | None:
+        """Return what is left of the text on a file descriptor (0: the standard input), if that is known."""
+        return self.descriptors.get(descriptor) if descriptor else self.input
+
+    def put_on(self, descriptor: int, text: Text | None) -> None:
+        """Let a file descriptor give this text."""
+        if descriptor:
+            self.descriptors[descriptor] = text
+        else:
+            self.input = text
 
     def arrive(self, leaving: Leaving) -> None:
         """Go on from here, where this way was leaving for it; `continue 2` leaves the inner loop first."""
@@ -231,6 +248,7 @@ class State:
             tuple(sorted(self.files)),
             None if self.output is None else tuple(self.output),
             self.input,
+            tuple(sorted(self.descriptors.items(), key=lambda each: each[0])),
         )
 
 
@@ -263,6 +281,7 @@ def joined(first: State, second: State) -> State:
     both.lost = first.lost or second.lost
     both.requires = tuple(dict.fromkeys((*first.requires, *second.requires)))
     both.folder = first.folder if first.folder == second.folder else None
+    both.descriptors = {each: text for each, text in first.descriptors.items() if second.descriptors.get(each) == text}
     both.files = {name: text if second.files.get(name) == text else None for name, text in first.files.items()}
     return both
 
