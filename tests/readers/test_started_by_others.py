@@ -463,6 +463,18 @@ PROGRAMS: Mapping[str, tuple[str, list[str]]] = {
         f"job = submitit.helpers.CommandFunction('{RUN} {GOOD}'.split())\none.submit(job)\n",
         [],
     ),
+    "the variables of a container": (
+        f"from kubernetes import client\nENV = {{'{NAME}': 1}}\nclient.V1Container(\n"
+        f"    name='train', command='{RUN}'.split(), args='{GOOD}'.split(),\n"
+        "    env=[client.V1EnvVar(name=k, value=str(v)) for k, v in ENV.items()])\n",
+        [f"5 {CONNECTIONS}"],
+    ),
+    "a variable of a container that a secret has": (
+        f"from kubernetes import client\nclient.V1Container(\n"
+        f"    name='train', command='{RUN}'.split(), args='{GOOD}'.split(),\n"
+        f"    env=[client.V1EnvVar('{NAME}', value_from=client.V1EnvVarSource())])\n",
+        [],
+    ),
     "the environment of an image": (
         f"import modal, subprocess\nimage = modal.Image.debian_slim().env(\n    {{'{NAME}': '1'}}).pip_install('x')\n"
         "app = modal.App('x', image=image)\n\n\n@app.function(gpu='H100:8')\n"

@@ -40,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     PartlyKnown,
+    Unknown,
     Write,
     is_constant,
 )
@@ -262,22 +263,51 @@ def _is_launcher(value: Object) -> bool:
 
 
 def _given_environment(interp: Interpreter, named: Mapping[str, Object]) -> DictObject:
-    """Return the variables that a call gives, also one level down (`runtime_env={"env_vars": …}`), or in a list of
-    mappings (`[{"name": NAME, "value": VALUE}]`).
-    """
+    """Return the variables that a call gives, also one level down (`runtime_env={"env_vars": …}`), or in a list."""
     for key, value in named.items():
         if _ENVIRONMENT.fullmatch(key) and isinstance(value, ListObject):
-            made = DictObject({}, interp.tick())
-            for each in map(interp.settle, value.items or ()):
-                if isinstance(each, DictObject) and isinstance(name := interp.settle(each.fields.get("name")), str):
-                    made.fields[name] = interp.settle(each.fields.get("value", interp.unknown(name)))
-                    made.writes[name] = each.writes.get("value")
-            return made
+            return _listed_variables(interp, value)
         if _ENVIRONMENT.fullmatch(key) and isinstance(value, DictObject):
             inner = [interp.settle(each) for name, each in value.fields.items() if _ENVIRONMENT.fullmatch(str(name))]
             found = next((each for each in inner if isinstance(each, DictObject)), value)
             return _of_job(interp, found) if key == "runtime_env" else found
     return DictObject({}, interp.tick())
+
+
+def _listed_variables(interp: Interpreter, variables: ListObject) -> DictObject:
+    """Return the variables in a list of mappings (`[{"name": NAME, "value": VALUE}]`), or of such objects; what else is
+    in the list may be others.
+    """
+    made = DictObject({}, interp.tick())
+    made.writes[MAY_HAVE_CHANGED] = True
+    for each in map(interp.settle, variables.items or ()):
+        if isinstance(each, (DictObject, Unknown)) and isinstance(name := interp.settle(each.fields.get("name")), str):
+            made.fields[name] = interp.settle(each.fields.get("value", interp.unknown(name)))
+            made.writes[name] = each.writes.get("value")
+    return made
+
+
+@models(
+    *(
+        f"{package}.client.{module}V1EnvVar"
+        for package in ("kubernetes", "kubernetes_asyncio")
+        for module in ("", "models.")
+    )
+)
+def _variable_of_container(interp: Interpreter, call: Call) -> Object:
+    """Return a variable of a container.
+
+    github.com/kubernetes-client/python, kubernetes/client/models/v1_env_var.py
+    """
+    made = interp.unknown("V1EnvVar()", not_none=True)
+    for place, name in enumerate(("name", "value")):
+        value = interp.settle(call.argument(place, name))
+        if value is not None:
+            made.fields[name] = value
+            said = _argument(call, place, name)
+            focus = None if said is None else said.node
+            made.writes[name] = interp.note(call.node, call.frame, focus, "argument", value, None)
+    return made
 
 
 def _of_job(interp: Interpreter, variables: DictObject) -> DictObject:
@@ -443,6 +473,7 @@ def _named_argument(call: Call, holder: _Holder, name: str) -> Text | None:
 def _own_environment(interp: Interpreter, own: Object, given: Mapping[str, Object], *, adds: bool = False) -> Object:
     """Return the environment of a task: its `own`, which may be added to that of the program which starts it."""
     own = interp.settle(own)
+    own = _listed_variables(interp, own) if isinstance(own, ListObject) else own
     added = adds or interp.settle(given.get("append_env")) is True
     return _added_to(interp, own) if added and isinstance(own, DictObject) else own
 
