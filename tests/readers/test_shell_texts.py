@@ -114,6 +114,11 @@ def test_a_script_may_end_in_a_variable_without_a_new_line() -> None:
             id="lines from another descriptor",
         ),
         pytest.param(
+            "while read -r k v; do grep -q a /etc/hosts && E=1; [ $k = big ] && F=$v; done < table.txt",
+            "--ckpt-format $F",
+            id="lines, and ways that differ elsewhere",
+        ),
+        pytest.param(
             "exec 4< table.txt\nread -r -u 4 k v\n{ read -r -u 4 k F; } < long.txt",
             "--ckpt-format $F",
             id="a descriptor that stays open",

@@ -68,6 +68,17 @@ fi
     ]
 
 
+def test_ways_with_other_positional_parameters_stay_apart() -> None:
+    script = f"""
+set -- fsdp_dtensor torch_dist
+if [ "$SKIP_FIRST" = 1 ]; then
+  shift
+fi
+{LAUNCH} --ckpt-format "$1"
+"""
+    assert sides(only_recipe(script)) == [Known("torch_dist"), Known("fsdp_dtensor")]
+
+
 def test_the_same_question_has_the_same_answer() -> None:
     script = f"""
 if [ "$X" = 1 ]; then A=--use-megatron-fsdp; fi

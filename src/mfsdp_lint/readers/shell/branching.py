@@ -17,7 +17,7 @@ from mfsdp_lint.readers.shell.assignments import calculate, names_assigned
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, is_pattern
 from mfsdp_lint.readers.shell.script import Script, Text, known, option, placed, plain, shown
-from mfsdp_lint.readers.shell.state import Ended, Runner, State, Variable
+from mfsdp_lint.readers.shell.state import Ended, Runner, State, Variable, fewer_states
 from mfsdp_lint.readers.shell.text_programs import posix_pattern
 
 
@@ -634,9 +634,10 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         ended = runner.sequence(script, body.children, here)
         for each in ended:
             each.state.arrive("continue")
-        if len(ended) != 1:
+        ends = fewer_states([each.state for each in ended], 1)
+        if len(ends) != 1:
             return None
-        here = ended[0].state
+        here = ends[0]
         turns += (here.input, here.descriptors) == given  # a text that is read has an end
         if turns > _MOST_TURNS:
             return None

@@ -227,6 +227,11 @@ class State:
         self.lose(list(self.variables))
         self.lost = True
 
+    @property
+    def words(self) -> tuple[Text, ...] | None:
+        """The positional parameters, where they are known."""
+        return None if self.arguments is None else tuple(self.arguments)
+
     def key(self, names: Iterable[str], said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
         """Return a key that two ways share if they may go on as one; they differ in these variables at most. `said`
         caches the texts of variables, which ways share.
@@ -242,6 +247,7 @@ class State:
             self.given,
             self.requires,
             self.folder,
+            self.words,
             self.exports_all,
             self.shell,
             tuple(sorted(self.functions)),
@@ -281,6 +287,8 @@ def joined(first: State, second: State) -> State:
     both.lost = first.lost or second.lost
     both.requires = tuple(dict.fromkeys((*first.requires, *second.requires)))
     both.folder = first.folder if first.folder == second.folder else None
+    both.output = first.output if first.output == second.output else [None]
+    both.input = first.input if first.input == second.input else None
     both.descriptors = {each: text for each, text in first.descriptors.items() if second.descriptors.get(each) == text}
     both.files = {name: text if second.files.get(name) == text else None for name, text in first.files.items()}
     return both
@@ -343,10 +351,10 @@ def _has_flags(variable: Variable) -> bool:
 
 
 def _by_end(states: Iterable[State]) -> Iterable[list[State]]:
-    """Group ways that may be joined: they lead to the same place, for whoever gives the same."""
-    found: dict[tuple[tuple[Leaving, ...], tuple[str, ...]], list[State]] = {}
+    """Group ways that may be joined: they lead to the same place, for whoever gives the same, with the same words."""
+    found: dict[tuple[tuple[Leaving, ...], tuple[str, ...], tuple[Text, ...] | None], list[State]] = {}
     for state in states:
-        found.setdefault((state.leaving, state.given), []).append(state)
+        found.setdefault((state.leaving, state.given, state.words), []).append(state)
     return found.values()
 
 
