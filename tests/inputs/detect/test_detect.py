@@ -205,6 +205,12 @@ def test_images_that_python_files_make_count(project: Project, step: str) -> Non
     assert [(target.bridge, target.reason.partition(":")[0]) for target in found.targets] == [("0.6.0", "app.py")]
 
 
+def test_a_table_that_a_program_reads_says_what_it_checks_out(project: Project) -> None:
+    table = '[megatron]\nrepo = "https://github.com/NVIDIA/Megatron-LM.git"\nref = "core_v0.18.2"\n'
+    found = project({"runs/big.toml": table, "launch.py": "import tomllib\n"})
+    assert [(target.core, target.reason) for target in found.targets] == [("0.18.2", "runs/big.toml:3")]
+
+
 def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:
     files = {"requirements.txt": "megatron-bridge>=0.5,<0.6\n", "Dockerfile": "FROM nvcr.io/nvidia/nemo:25.11\n"}
     assert [target.bridge for target in project(files).targets] == ["0.5.1", "0.5.0"]

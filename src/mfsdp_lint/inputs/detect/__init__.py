@@ -24,6 +24,7 @@ from mfsdp_lint.inputs.detect.declared import (
     named_by,
     project_folders,
     set_up_by,
+    tables,
     upwards,
 )
 from mfsdp_lint.inputs.detect.present import in_flags, in_site_packages, in_submodules, in_tree, in_use, source_of
@@ -315,7 +316,7 @@ def _everything(
     step = len(kinds) + 2
     if not (bridge.versions or core.versions):
         yield from ((step, found) for found in set_up_by(looked, scripts))
-    if not (bridge.versions or core.versions) and (named := in_images_of(looked, files)):
+    if not (bridge.versions or core.versions) and (named := in_images_of(looked, [*files, *tables(looked)])):
         yield step, named
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_use(looked, files)

@@ -458,8 +458,13 @@ def set_up_by(places: ProjectFolders, paths: Iterable[str], *, images: bool = Tr
         yield replace(found, bridge=None, core=None) if megatron else found
 
 
+def tables(places: ProjectFolders) -> Iterator[str]:
+    """Yield the project's TOML files, in which a program may look up what it checks out (`ref = "core_v0.19.0"`)."""
+    return islice(places.files("*.toml", below=True), MOST_SET_UP_FILES)
+
+
 def in_images_of(places: ProjectFolders, paths: Iterable[str]) -> NamedVersions | None:
-    """Return the Megatron versions in the images that Python files name or make; None where there are others too."""
+    """Return the Megatron versions in the images that files name or make; None where there are others too."""
     texts = [(path, text) for path in paths if _TELLING.search(text := places.text(path))]
     found = [each for path, text in texts for each in (*_in_images(path, text), *_installed(path, _set_up_in(text)))]
     found = [each for each in found if each.bridge or each.core]
