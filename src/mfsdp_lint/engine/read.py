@@ -468,7 +468,9 @@ def read(
             problems += found.problems
             remarks += found.remarks
             unfollowed += found.unfollowed
-    unfollowed = [each for each in unfollowed if each.kind != "overrides" or not _is_read(each.path, recipes)]
+    if any(each.kind == "overrides" for each in unfollowed):
+        known = _turning_on(recipes)
+        unfollowed = [each for each in unfollowed if each.kind != "overrides" or each.path not in known]
     trials: dict[tuple[str, str], Read] = {}
 
     def again(given: SettingOverride, asking: Sequence[Recipe]) -> Sequence[Recipe]:
@@ -491,10 +493,10 @@ def read(
     return Read(tuple(overridden), told, (*remarks, *misspelt), memories, first, trials)
 
 
-def _is_read(path: str, recipes: Iterable[Recipe]) -> bool:
-    """Tell whether a file of settings turns FSDP on for a recipe, of whatever kind of file that is."""
+def _turning_on(recipes: Iterable[Recipe]) -> set[str]:
+    """Return the files that say for some recipe, of whatever kind of file, whether FSDP is on."""
     origins = (variant.origin(switch) for recipe in recipes for variant in recipe.variants for switch in SWITCHES)
-    return any(each is not None and any(span.path == path for span in each.spans()) for each in origins)
+    return {span.path for origin in origins if origin is not None for span in origin.spans()}
 
 
 def of_part(question: Question, part: Question, reading: Read) -> Read:

@@ -135,8 +135,16 @@ class Repair:
                 assert cause.safety is not None
                 unread = finding.severity == "error" and cause.violations[0].rule.is_about_reading
                 stops = finding.severity == "error" and finding.stage == "startup"
-                said = finding.fingerprint, mistake, finding.severity, cause.safety
-                yield FixRequest(*said, needs, unread, stops, finding.raises or "")
+                yield FixRequest(
+                    finding.fingerprint,
+                    mistake,
+                    finding.severity,
+                    cause.safety,
+                    needs,
+                    unread=unread,
+                    stops=stops,
+                    raises=finding.raises or "",
+                )
 
 
 UNITS_OF_A_USER = 6_000

@@ -235,7 +235,7 @@ class _ScriptReading:
         whole = of_file(path, text)
         for file in map(os.path.relpath, files_with(keys, path, self.asked.sources) if keys else ()):
             word = Piece(file, path, whole[0].lines, 0, 0, option="$1")
-            yield Held(whole, when=(f"$1 is {file}",), arguments=[(word,)])
+            yield Held(whole, when=(f"$1 is {file}",), arguments=((word,),))
 
     def launches(self) -> list[Recipe]:
         """Return launches by scripts that were not asked for.

@@ -139,12 +139,10 @@ class ProjectFolders:
         """Return other folders, of the same search path, with what was seen."""
         return replace(self, folders=folders, _listed=self._listed)
 
-    def files(self, *patterns: str, below: bool = False, inside: str = "") -> Iterator[str]:
-        """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name; or
-        in the folder of a name that is `inside` each.
-        """
+    def files(self, *patterns: str, below: bool = False) -> Iterator[str]:
+        """Yield the files of these names in every folder, and in those in it (`below`), by folder, pattern and name."""
         for folder in self.folders:
-            for where in (join(folder, inside),) if inside else (folder, *(self._inside(folder) if below else ())):
+            for where in (folder, *(self._inside(folder) if below else ())):
                 for pattern in patterns:
                     yield from (join(where, name) for name in self.names(where, pattern))
 
@@ -336,9 +334,9 @@ _INLINE = lazy_pattern(r"""\b(version|git|rev|tag|branch)\s*=\s*["']([^"']*)["']
 
 def in_requirements(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions that the requirement files ask for, from files that pin first."""
-    for patterns in (PINNED, DECLARED):
-        kept = places.files("*.txt", "*.lock", inside=OF_REQUIREMENTS) if patterns is PINNED else ()
-        for path in (*places.files(*patterns), *kept):
+    kept = places.only(tuple(join(folder, OF_REQUIREMENTS) for folder in places.folders)).files("*.txt", "*.lock")
+    for paths in ((*places.files(*PINNED), *kept), places.files(*DECLARED)):
+        for path in paths:
             text = places.text(path)
             if any(word in text.lower() for word in ("megatron", "transformer", "torch")):
                 for number, line in enumerate(map(str.strip, text.splitlines()), 1):
@@ -477,6 +475,8 @@ _SETS_UP = lazy_pattern(r"pip_install\([^()]*\)|^.*\b(?:pip3? install|git\s+(?:-
 
 def _set_up_in(text: str) -> str:
     """Return these pieces of a Python text, each in its line."""
+    if "install" not in text and "clone" not in text:  # as in most, which is found sooner than a pattern
+        return ""
     pieces = [found.span() for found in _SETS_UP.finditer(text)]
     gaps = pairwise((0, *(place for piece in pieces for place in piece), len(text)))
     return "".join(

@@ -624,7 +624,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         calculate(Expander(runner, script, here), node, parts[0])
     turns = 0
     for _ in range(_MOST_PLAIN_TURNS):
-        given = here.input, dict(here.descriptors)
+        given = dict(here.descriptors)
         tested = list(holds(here))
         if len(tested) != 1 or tested[0].status is None or tested[0].state.leaving:
             return None
@@ -638,7 +638,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
         if len(ends) != 1:
             return None
         here = ends[0]
-        turns += (here.input, here.descriptors) == given  # a text that is read has an end
+        turns += here.descriptors == given  # a text that is read has an end
         if turns > _MOST_TURNS:
             return None
         if here.leaving:
@@ -652,7 +652,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
 def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str], state: State) -> list[Ended]:
     """Follow a loop whose number of turns is not known."""
     state.lose(names)
-    state.input, state.descriptors = None, {}
+    state.descriptors = {}
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)

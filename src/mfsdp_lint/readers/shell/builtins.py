@@ -85,7 +85,7 @@ def _source_text(
 ) -> list[Ended]:
     above = state.arguments
     if arguments:
-        state.arguments = arguments
+        state.arguments = tuple(arguments)
     place = script.made(node, "")
     ended = runner.within(replace(place, path=text[0].path) if text else place, state, partial(runner.text, text))
     for each in ended:
@@ -199,7 +199,7 @@ def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: 
     )
     asked = options.get("u", "0")
     descriptor = int(asked) if asked.isdecimal() else UNKNOWN_DESCRIPTOR
-    given = state.text_on(descriptor)
+    given = state.descriptors.get(descriptor)
     text = plain(given or ())
     line, found, _ = text.partition(mark)
     several = into_array or len(names) > 1
@@ -427,16 +427,15 @@ def _xargs(runner: Runner, script: Script, node: Node, words: list[Text], state:
         found = _lines_of(given)
     else:
         found = list(words_of([piece.splitting() for piece in given]))
-    several = plain(options.get("n") or options.get("L") or ())
-    each = int(several) if several.isdigit() and int(several) else len(found) or 1
-    mark = plain(options.get("I") or ())
+    units = [[word] for word in found]
     if "L" in options:
-        lines = [list(words_of([piece.splitting() for piece in line])) for line in _lines_of(given)]
-        batches = [[word for line in lines[at : at + each] for word in line] for at in range(0, len(lines), each)]
-    else:
-        batches = [found[at : at + each] for at in range(0, len(found), 1 if "I" in options else each)]
+        units = [list(words_of([piece.splitting() for piece in line])) for line in _lines_of(given)]
+    several = plain(options.get("n") or options.get("L") or ())
+    each = int(several) if several.isdigit() and int(several) else len(units) or 1
+    mark = plain(options.get("I") or ())
     ways = [Ended(state)]
-    for here in batches[:_MOST_COMMANDS]:
+    for at in range(0, len(units), 1 if "I" in options else each)[:_MOST_COMMANDS]:
+        here = [word for unit in units[at : at + each] for word in unit]
         command = [_with_mark(word, mark, here[0]) for word in rest] if mark else [*rest, *here]
         ways = [end for way in ways for end in runner.invoke(script, node, command, way.state)]
     return ways
@@ -599,7 +598,7 @@ def _trap(runner: Runner, script: Script, node: Node, words: list[Text], state: 
 def _shift(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
     count = known(words[1]) if len(words) > 1 else "1"
     if state.arguments is not None:
-        state.arguments = state.arguments[int(count) :] if count and count.isdigit() else []
+        state.arguments = state.arguments[int(count) :] if count and count.isdigit() else ()
     return _ended(state)
 
 
@@ -607,7 +606,7 @@ def _set(runner: Runner, script: Script, node: Node, words: list[Text], state: S
     for number, word in enumerate(words[1:], 2):
         text = known(word)
         if text == "--":
-            state.arguments = words[number:]
+            state.arguments = tuple(words[number:])
             break
         if text in ("-a", "+a"):
             state.exports_all = text == "-a"

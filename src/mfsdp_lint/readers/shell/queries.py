@@ -399,7 +399,12 @@ _TYPES: Mapping[type, str] = {
 
 
 def _quoted(value: Any) -> str:
-    return "'" + value.replace("'", "'\\''") + "'" if isinstance(value, str) else json.dumps(value)
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def quoted(text: str) -> str:
+    """Return a text within single quotes, as a shell reads them; a quote in it stands outside of them."""
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _called(name: str, given: list[list[Any]], value: Any) -> Iterator[Any]:

@@ -104,7 +104,7 @@ T = TypeVar("T")
 
 
 _STAYS = lazy_pattern(r"exec\b")
-_NAMED_DESCRIPTOR = lazy_pattern(r"^exec\s+\{\w+\}$")
+_NAMED_DESCRIPTOR = lazy_pattern(r"exec\s+\{\w+\}$")
 """`exec {NAME}< FILE`: the shell chooses a descriptor, and says it in the variable."""
 
 
@@ -117,6 +117,10 @@ class GivenText:
     text: Text | None
     descriptor: int = 0
     duplicates: int | None = None
+
+
+def _descriptor(source: str) -> int | None:
+    return int(source) if source.isdecimal() else None
 
 
 class TooMuch(Exception):
@@ -368,7 +372,7 @@ class ScriptRunner:
     def call(self, function: tuple[Script, Node], arguments: list[Text], state: State) -> list[Ended]:
         """Call a function of the script."""
         above, hidden = state.arguments, state.hidden
-        state.arguments, state.hidden = arguments, {}
+        state.arguments, state.hidden = tuple(arguments), {}
         ended = self.within(function[0].made(function[1], ""), state, partial(self.statement, *function))
         for each in ended:
             each.state.arguments = above
@@ -491,7 +495,7 @@ class ScriptRunner:
             child.variables["0"] = Variable((inner.named,))
         shared = frozenset() if inner.fresh else child.shared
         child.functions = {name: each for name, each in child.functions.items() if name in shared}
-        child.arguments, child.output = inner.arguments, None
+        child.arguments, child.output = tuple(inner.arguments), None
         child.shell = _shell_of(plain(inner.file or ()), plain(text), inner.shell)
         with self._started_at(self._here()):
             self.text(text, child)
@@ -581,12 +585,12 @@ class ScriptRunner:
         if given is None:
             ended = self._into(script, first, parts, target, state)
         else:
-            outer = state.text_on(given.descriptor)
+            outer = state.descriptors.get(given.descriptor)
             state.put_on(given.descriptor, given.text)
             ended = self._into(script, first, parts, target, state)
             for each in ended if not _STAYS.match(script.source(first)) else ():
                 if given.duplicates is not None:
-                    each.state.put_on(given.duplicates, each.state.text_on(given.descriptor))
+                    each.state.put_on(given.duplicates, each.state.descriptors.get(given.descriptor))
                 each.state.put_on(given.descriptor, outer)
         return [end for each in ended for end in self._all(script, behind, each)]
 
@@ -603,23 +607,23 @@ class ScriptRunner:
 
     def _given(self, script: Script, node: Node, state: State) -> GivenText | None:
         """Return the text that a redirection gives a statement to read, if one does."""
+        if _NAMED_DESCRIPTOR.match(script.source(node.children[0])):
+            return GivenText(None, UNKNOWN_DESCRIPTOR)
         expander = Expander(self, script, state)
         for child in node.named_children:
             source = child.named_children[-1] if child.named_children else None
             at = child.child_by_field_name("descriptor")
-            number = int(script.source(at)) if at is not None and script.source(at).isdecimal() else 0
+            number = (None if at is None else _descriptor(script.source(at))) or 0
             marks = {each.type for each in child.children}
             if child.type == "heredoc_redirect":
                 return GivenText(heredoc(expander, child), number)
             if source is not None and child.type == "herestring_redirect":
                 return GivenText((*expander.text(source), script.made(child, "\n")), number)
-            if _NAMED_DESCRIPTOR.search(script.source(node.children[0])):
-                return GivenText(None, UNKNOWN_DESCRIPTOR)
             if source is not None and child.type == "file_redirect" and "<" in marks:
                 return GivenText(self.file(expander.text(source), state), number)
             if source is not None and "<&" in marks:
-                other = int(script.source(source)) if script.source(source).isdecimal() else None
-                return GivenText(None if other is None else state.text_on(other), number, other)
+                other = _descriptor(script.source(source))
+                return GivenText(None if other is None else state.descriptors.get(other), number, other)
         return None
 
     def _written(self, script: Script, parts: list[Node], target: tuple[str, bool], state: State) -> list[Ended]:

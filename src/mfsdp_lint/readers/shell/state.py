@@ -97,17 +97,16 @@ class State:
     `requires` are the variables and arguments ("$DATA", "$1") without which the script would have ended by now.
     `files` are texts that the script itself has written, `applied` the manifests that it has handed to a cluster.
     `aliases` are the variables that others stand for (`local -n`). `output` collects what is printed, where somebody
-    reads it (None: a part that is not known); `input` is what is left of the text on the standard input, where that is
-    known, and `descriptors` what is left of the texts on other file descriptors (`exec 3< FILE`); `traps` are the
-    commands for the end of the script. `hidden` are, within a function, the outer variables that its local ones hide
-    (None: there was none). `cluster` holds the variables as `ray start` has seen them: jobs of the cluster have these,
-    and not those of the shell that submits them. `container` is the file system that the script sees, if that is not
-    the tree. `shell` is ZSH where that reads the script, and `shared` are the functions that other shells get
-    (`export -f`).
+    reads it (None: a part that is not known); `descriptors` are what is left of the texts on file descriptors, as far
+    as they are known, and `input` is that on the standard input; `traps` are the commands for the end of the script.
+    `hidden` are, within a function, the outer variables that its local ones hide (None: there was none). `cluster`
+    holds the variables as `ray start` has seen them: jobs of the cluster have these, and not those of the shell that
+    submits them. `container` is the file system that the script sees, if that is not the tree. `shell` is ZSH where
+    that reads the script, and `shared` are the functions that other shells get (`export -f`).
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
-    arguments: Sequence[Text] | None = None
+    arguments: tuple[Text, ...] | None = None
     functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
     decided: dict[str, bool] = field(default_factory=dict)
     when: tuple[str, ...] = ()
@@ -122,8 +121,7 @@ class State:
     exports_all: bool = False
     hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
-    input: Text | None = None
-    descriptors: dict[int, Text | None] = field(default_factory=dict)
+    descriptors: dict[int, Text] = field(default_factory=dict)
     traps: tuple[Text, ...] = ()
     cluster: dict[str, Variable] | None = None
     container: ContainerFiles | None = None
@@ -143,16 +141,21 @@ class State:
             output=None if self.output is None else list(self.output),
         )
 
-    def text_on(self, descriptor: int) -> Text | None:
-        """Return what is left of the text on a file descriptor (0: the standard input), if that is known."""
-        return self.descriptors.get(descriptor) if descriptor else self.input
+    @property
+    def input(self) -> Text | None:
+        """The rest of the text on the standard input, if that is known."""
+        return self.descriptors.get(0)
+
+    @input.setter
+    def input(self, text: Text | None) -> None:
+        self.put_on(0, text)
 
     def put_on(self, descriptor: int, text: Text | None) -> None:
-        """Let a file descriptor give this text."""
-        if descriptor:
-            self.descriptors[descriptor] = text
+        """Let a file descriptor give this text, or one that is not known."""
+        if text is None:
+            self.descriptors.pop(descriptor, None)
         else:
-            self.input = text
+            self.descriptors[descriptor] = text
 
     def arrive(self, leaving: Leaving) -> None:
         """Go on from here, where this way was leaving for it; `continue 2` leaves the inner loop first."""
@@ -227,11 +230,6 @@ class State:
         self.lose(list(self.variables))
         self.lost = True
 
-    @property
-    def words(self) -> tuple[Text, ...] | None:
-        """The positional parameters, where they are known."""
-        return None if self.arguments is None else tuple(self.arguments)
-
     def key(self, names: Iterable[str], said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
         """Return a key that two ways share if they may go on as one; they differ in these variables at most. `said`
         caches the texts of variables, which ways share.
@@ -247,13 +245,12 @@ class State:
             self.given,
             self.requires,
             self.folder,
-            self.words,
+            self.arguments,
             self.exports_all,
             self.shell,
             tuple(sorted(self.functions)),
             tuple(sorted(self.files)),
             None if self.output is None else tuple(self.output),
-            self.input,
             tuple(sorted(self.descriptors.items(), key=lambda each: each[0])),
         )
 
@@ -288,7 +285,6 @@ def joined(first: State, second: State) -> State:
     both.requires = tuple(dict.fromkeys((*first.requires, *second.requires)))
     both.folder = first.folder if first.folder == second.folder else None
     both.output = first.output if first.output == second.output else [None]
-    both.input = first.input if first.input == second.input else None
     both.descriptors = {each: text for each, text in first.descriptors.items() if second.descriptors.get(each) == text}
     both.files = {name: text if second.files.get(name) == text else None for name, text in first.files.items()}
     return both
@@ -354,7 +350,7 @@ def _by_end(states: Iterable[State]) -> Iterable[list[State]]:
     """Group ways that may be joined: they lead to the same place, for whoever gives the same, with the same words."""
     found: dict[tuple[tuple[Leaving, ...], tuple[str, ...], tuple[Text, ...] | None], list[State]] = {}
     for state in states:
-        found.setdefault((state.leaving, state.given, state.words), []).append(state)
+        found.setdefault((state.leaving, state.given, state.arguments), []).append(state)
     return found.values()
 
 
@@ -408,7 +404,7 @@ class Held:
     when: tuple[str, ...] = ()
     files: Mapping[str, Text] = field(default_factory=dict)
     container: ContainerFiles | None = None
-    arguments: Sequence[Text] | None = None
+    arguments: tuple[Text, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

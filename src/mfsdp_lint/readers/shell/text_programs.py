@@ -17,7 +17,7 @@ from typing import Any
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
-from mfsdp_lint.readers.shell.queries import query
+from mfsdp_lint.readers.shell.queries import query, quoted
 from mfsdp_lint.readers.shell.text_changes import number_of
 
 Read = Callable[[str], "str | None"]
@@ -512,15 +512,11 @@ def _getopt(arguments: Sequence[str], given: str | None, read: Read) -> str:
         raise OutputUnknown from None
     as_it_was_first = not arguments[0].startswith("-")
     unquoted = as_it_was_first or {"-u", "--unquoted"} & dict(own).keys()
-    quoted: Callable[[str], str] = str if unquoted else _quoted
+    written: Callable[[str], str] = str if unquoted else quoted
     takes = {f"-{found[1]}" for found in re.finditer(r"(\w):", short)}
     takes |= {f"--{each[:-1]}" for each in long if each.endswith(":")}
-    said = [f" {name} {quoted(value)}" if name in takes else f" {name}" for name, value in options]
-    return "".join((*said, " --", *(f" {quoted(each)}" for each in others), "\n"))
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+    said = [f" {name} {written(value)}" if name in takes else f" {name}" for name, value in options]
+    return "".join((*said, " --", *(f" {written(each)}" for each in others), "\n"))
 
 
 _QUERY_FLAGS = {

@@ -314,16 +314,19 @@ def _depends_on_machine(interp: Interpreter, call: Call) -> Object:
     return interp.unknown(ast.unparse(call.node) if isinstance(call.node, ast.AST) else "", not_none=True)
 
 
+_whole_path = _in_tree(normal, _depends_on_machine)
+
+
 @models("os.path.expanduser")
 def _expanduser(interp: Interpreter, call: Call) -> Object:
     text, *_ = _texts(interp, call)
     is_at_home = isinstance(text, str) and text.startswith("~")
-    return at_home(interp, text) if is_at_home else _in_tree(normal, _depends_on_machine)(interp, call)
+    return at_home(interp, text) if is_at_home else _whole_path(interp, call)
 
 
 models("os.path.dirname")(_in_tree(parent, _of_path(posixpath.dirname)))
 models("os.path.normpath")(_in_tree(normal, _of_path(posixpath.normpath)))
-models("os.path.abspath", "os.path.realpath")(_in_tree(normal, _depends_on_machine))
+models("os.path.abspath", "os.path.realpath")(_whole_path)
 
 
 @models("os.path.exists", "os.path.isfile")
