@@ -1,4 +1,6 @@
 PYTHON ?= python3
+# Without bytecode on disk, each process that a test starts would compile the whole tool again.
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 DRYRUN := .venv-dryrun
 RELEASE := .venv-release
