@@ -184,6 +184,24 @@ def test_a_constant_that_a_doctest_shows_stays(fixed: Fixed, files: dict[str, st
     assert fixed(files, "train.py") == {"train.py": files["train.py"].replace("= MAPPING", "= False")}
 
 
+TABLE = CONSTANT.replace("MAPPING = True", 'DIST = {"use_tp_pp_dp_mapping": True}').replace(
+    "cfg.dist.use_tp_pp_dp_mapping = MAPPING", "vars(cfg.dist).update(DIST)"
+)
+
+
+def test_a_table_of_which_a_doctest_shows_the_setting_stays(fixed: Fixed) -> None:
+    shown = ">>> import train\n>>> [name for name, value in train.DIST.items() if value]\n['use_tp_pp_dp_mapping']\n"
+    (changed,) = fixed({"train.py": TABLE, "docs/defaults.md": shown}, "train.py").values()
+    assert "cfg.dist.use_tp_pp_dp_mapping = False" in changed
+    assert 'DIST = {"use_tp_pp_dp_mapping": True}' in changed
+
+
+def test_a_table_that_a_doctest_counts_is_edited(fixed: Fixed) -> None:
+    shown = ">>> import train\n>>> len(train.DIST)\n1\n"
+    changed = TABLE.replace('mapping": True', 'mapping": False')
+    assert fixed({"train.py": TABLE, "docs/defaults.md": shown}, "train.py") == {"train.py": changed}
+
+
 @pytest.mark.parametrize("code", ["train.OTHER\nTrue", "train.MAPPING\n<flag>", "print(train.MAPPING, 1)\nTrue 1"])
 def test_a_doctest_of_something_else_holds_nothing_back(fixed: Fixed, code: str) -> None:
     files = {"train.py": CONSTANT, "README.md": f">>> import train\n>>> {code}\n"}
@@ -445,6 +463,14 @@ KEPT = {
         ".pre-commit-config.yaml",
         'repos:\n- repo: local\n  hooks:\n  - entry: ckpt_format = "torch_dist"\n    args: [--negate]\n',
     ),
+    "a hook that looks for any other value": (
+        ".pre-commit-config.yaml",
+        "repos:\n- repo: local\n  hooks:\n  - entry: 'cfg\\.\\w+\\.ckpt_format\\s*=\\s*\"(?!torch_dist\")'\n",
+    ),
+    "a job that looks for the code": (
+        ".gitlab-ci.yml",
+        "lint:\n  script: awk '/\"torch_dist\"/ {n++} END {exit !n}' *.py\n",
+    ),
     "a digest of sources": (
         "identity.py",
         "import hashlib, inspect, train\nprint(hashlib.sha256(inspect.getsource(train).encode()).hexdigest())\n",
@@ -459,6 +485,10 @@ LEFT = {
     "a report": ("report.json", f'{{"code": "MFSDP101", "recipe": "train", "raises": "{FAILURE}"}}\n'),
     "a log": ("logs/train.log", f"train: AssertionError: {FAILURE}\n"),
     "the code of upstream": ("third_party/config.py", f"def check(cfg):\n    assert cfg, {FAILURE!r}\n"),
+    "a hook that looks for any value": (
+        ".pre-commit-config.yaml",
+        "repos:\n- repo: local\n  hooks:\n  - entry: 'ckpt_format\\s*=\\s*\"\\w+\"'\n",
+    ),
     "a configuration of its own": ("ddp.toml", '[checkpoint]\nckpt_format = "torch_dist"\n'),
     "a digest of another module": (
         "identity.py",

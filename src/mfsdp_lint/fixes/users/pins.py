@@ -14,6 +14,7 @@ from hashlib import md5, sha1, sha256, sha512
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
@@ -24,6 +25,7 @@ from mfsdp_lint.inputs.dependents import MOST_FILES
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.readers.registry import is_python, kind_of
+from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.users import EditUsers
@@ -44,8 +46,9 @@ _COMPARING_FOLDERS = lazy_pattern(
     r"^.*?\b(?P<git>git )?diff\b(?=[^\n]* (?:-\w*r\w*|--recursive|--exit-code)\b)(?P<said>.*)", re.MULTILINE
 )
 """A line that compares all files of folders, or a folder with what is committed."""
-_DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?P<shown>\S+)[ \t]*$", re.MULTILINE)
+_DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?!>>>)(?P<shown>\S.*?)[ \t]*$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
+"""A line that binds a name at the top of a module."""
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
 _LAST_PART = lazy_pattern(r"(?<=/)(?:\$\w+|\$?\{\w+\})(?![\w/])")
 """A variable where a path has the name of a file."""
@@ -71,7 +74,7 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
         _keeper(users, path)
         or _without_feature(users, request)
         or _expecting(users, request, path)
-        or _literal(users, request, path, settings)
+        or _seeker(users, request, edit, settings)
         or other_user_of_checkpoints(users, request, path)
         or _quoter(users, edit)
         or _reader_of_text(users, request, path, settings)
@@ -158,29 +161,55 @@ def _lines_around(text: str, found: re.Match[str]) -> str:
     return "\n".join((*before[-_BESIDE - 1 :], *after[: _BESIDE + 1]))
 
 
-_ASSIGNED = lazy_pattern(
-    r"(?P<code>(?P<name>\w+)[ \t]*=[ \t]*(?:[\"'][\w.-]+[\"']|True|False|None|\d[\w.]*))[ \t]*,?[ \t]*(?:#.*)?\Z"
+_LOOKS = lazy_pattern(
+    r"^[^\n]*\b(?:[ef]?grep|rg|ag|awk|entry|pattern|regexp?|contains|search|find|match(?:es)?)\b(?P<said>[^\n]+)",
+    re.MULTILINE,
 )
-"""The assignment, or argument, with which a line ends."""
-_LOOKS = r"\b(?:[ef]?grep|rg|ag|awk|entry|pattern|regexp?|contains|search|find|match(?:es)?)\b"
-"""A command, or a key of a hook, behind which a text is that is looked for."""
+"""A line with a command, or a key of a hook, behind which a text is that is looked for."""
+_PIECE = lazy_pattern(r"\A:[ \t]+(?P<whole>.+)|'(?P<plain>[^']+)'|\"(?P<escaped>(?:[^\"\\]|\\.)+)\"")
+_OF_AWK = lazy_pattern(r"/((?:[^/\\]|\\.)+)/")
 
 
-def _literal(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
-    """Return a text in no Python that has the code which gives a setting its value in a file: a hook looks for it."""
-    origins = (need.variant.origin(each) for need in request.needs for each in settings) if is_python(path) else ()
-    places = dict.fromkeys(span for origin in origins if origin is not None for span in origin.spans())
-    lines = users.texts(path).split("\n") if places else []
-    for span in places:
-        found = _ASSIGNED.search(lines[span.end_line - 1]) if span.path == path else None
-        if found is None:
+def _seeker(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
+    """Return a text in no Python, say of a hook, that looks for what an edit takes away or brings, or for the code that
+    gives a setting its value until then.
+    """
+    path, text = edit.span.path, users.texts(edit.span.path)
+    start, end = Lines(text).range(edit.span)
+    first, last = text.rfind("\n", 0, start) + 1, (text + "\n").index("\n", end)
+    old, new = text[first:last].split("\n"), (text[first:start] + edit.text + text[end:last]).split("\n")
+    gone, added = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
+    origins = (need.variant.origin(each) for need in request.needs for each in settings)
+    lines = {span.end_line for origin in origins if origin is not None for span in origin.spans() if span.path == path}
+    gone += [line for number, line in enumerate(text.split("\n"), 1) if number in lines]
+    for other, said in users.search(path, ()).items():
+        if is_python(other) or other.endswith(NOTEBOOK):
             continue
-        code = found["code"]
-        within = re.compile(rf"^[^\n]*{_LOOKS}[^\n]*?{re.escape(code)}", re.MULTILINE)
-        for other, said in users.search(path, (found["name"],)).items():
-            if not (is_python(other) or other.endswith(NOTEBOOK)) and within.search(uncommented(said)):
-                return f"{other} looks for {code}"
+        for piece in _sought(said):
+            if _is_found(piece, gone) != _is_found(piece, added):
+                return f"{other} looks for {piece}"
     return ""
+
+
+@lru_cache(maxsize=MOST_FILES)
+def _sought(text: str) -> tuple[str, ...]:
+    """Return the pieces that a text looks for, as far as its lines show."""
+    found: list[str] = []
+    for line in _LOOKS.finditer(uncommented(text)):
+        for piece in _PIECE.finditer(line["said"].rstrip()):
+            said = piece["plain"] or piece["escaped"] or piece["whole"].strip("'\"")
+            said = said.replace("\\\\", "\\").replace('\\"', '"') if piece["escaped"] else said
+            found += [said, *_OF_AWK.findall(said)]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_found(piece: str, lines: Sequence[str]) -> bool:
+    """Tell whether a piece is found in a line, as a regular expression or as it stands."""
+    try:
+        expression = compiled(piece)
+        return any(piece in line or matched(expression, "search", line) for line in lines)
+    except (re.error, NotMatched, TimeoutError):
+        return any(piece in line for line in lines)
 
 
 def _is_path_of(path: str, said: str, other: str) -> bool:
@@ -325,20 +354,27 @@ def _is_asked_for(word: str, text: str) -> bool:
 
 
 def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
-    """Return a text with a doctest that shows the old value of a setting, or of the constant that is edited."""
+    """Return a text with a doctest that shows the old value of a setting, or of the constant that is edited, or that
+    makes something of a table which has the setting.
+    """
     path, text = edit.span.path, users.texts(edit.span.path)
-    line = text.split("\n")[edit.span.line - 1]
+    above = text.split("\n")[: edit.span.line]
+    owner = _CONSTANT.match(next((line for line in reversed(above) if line[:1].isidentifier()), ""))
     names = [each.rpartition(".")[2] for each in settings]
-    names += [found[1]] if (found := _CONSTANT.match(line)) else []
-    word = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    of_setting, of_either = _any_of(names), _any_of([*names, *(owner.groups() if owner else ())])
     values = (need.variant.value(each) for need in request.needs for each in settings)
     old = {str(each.value) for each in values if isinstance(each, Known)}
     module = os.path.splitext(os.path.basename(path))[0]
     for other, said in {path: text, **users.search(path, (module,), quoting=True)}.items():
         for each in _DOCTEST.finditer(said):
-            if each["shown"].strip("'\"") in old and word.search(each["code"]):
+            shows = each["shown"].strip("'\"") in old or of_setting.search(each["shown"])
+            if shows and of_either.search(each["code"]):
                 return f"a doctest of {other} shows the old value"
     return ""
+
+
+def _any_of(names: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
 
 
 def _schema(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
