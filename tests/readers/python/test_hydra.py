@@ -333,6 +333,34 @@ def test_a_program_is_judged_without_overrides_and_says_what_may_change_it(tmp_p
     assert (Path(decisive.path).relative_to(tmp_path).as_posix(), decisive.line) == ("conf/fsdp/full.yaml", 1)
 
 
+STARTS = f"from megatron.bridge.training.pretrain import pretrain\n{MAIN}".replace("return cfg", "pretrain(cfg, None)")
+BESIDE: dict[str, tuple[dict[str, str], list[bool | None]]] = {
+    "a file that is built on the program's": (
+        {"plain": "defaults:\n  - config\n  - _self_\nfsdp: {use: false}\n"},
+        [True, False],
+    ),
+    "through another one, which is no run": (
+        {
+            "common": "defaults: [config, _self_]\nfsdp: {use: false}\n",
+            "long": "defaults: [common, _self_]\nfsdp: {use: null}\n",
+        },
+        [True, None],
+    ),
+    "a file of another program": ({"export": "defaults:\n  - fsdp: off\n"}, [True]),
+    "a part of it": ({"config": "defaults:\n  - base\n", "base": "defaults:\n  - fsdp: full\n"}, [True]),
+    "one that Hydra refuses": ({"plain": "defaults: [config, nothing]\n"}, [True]),
+}
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_files_built_on_that_of_a_program_are_runs_of_it_as_well(case: str, tmp_path: Path) -> None:
+    files, values = BESIDE[case]
+    write_files(tmp_path, GROUPS | files)
+    (tmp_path / "train.py").write_text(HEAD + STARTS)
+    recipes = read_python([str(tmp_path / "train.py")], Sources()).recipes
+    assert [each.setting("ddp.use_megatron_fsdp").value for each in recipes] == list(map(Known, values))
+
+
 def test_a_program_without_a_folder_is_unknown(tmp_path: Path) -> None:
     recipe = read(tmp_path, MAIN.replace('config_path="conf"', "config_path=None"), GROUPS)
     assert recipe.setting("ddp.use_megatron_fsdp").value == UNKNOWN

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -43,6 +44,7 @@ from mfsdp_lint.readers.python.values.objects import (
 from mfsdp_lint.readers.trees import Leaf, Section, Tree
 
 _GROUP = lazy_pattern(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
+_SUFFIX = ".yaml"
 _OPTIONS = lazy_pattern(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
 
 
@@ -68,12 +70,15 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
             found = _started(interp, path, name)
             folder = _folder(interp, found.path, module)
             swept = _swept_by_file(interp, folder, found.name, module) if found.swept else []
-            runs = _runs_of_sweep([*swept, *found.overrides]) if found.swept else [found.overrides]
+            sweep = _runs_of_sweep([*swept, *found.overrides]) if found.swept else [found.overrides]
         except NotFollowed:
             return invoke(interp, function, call.passing([unknown]))
+        runs = [(found.name, overrides) for overrides in sweep]
+        if interp.started_with() is None:
+            runs += [(other, []) for other in _built_on(interp, folder, found.name, module)]
         made: Object = None
-        for overrides in runs:
-            tree = _tree(interp, folder, found.name, overrides, module, call, started=True, swept=found.swept)
+        for config, overrides in runs:
+            tree = _tree(interp, folder, config, overrides, module, call, started=True, swept=found.swept)
             if isinstance(tree, ConfigTree) and interp.given is not None:
                 # A framework's program is not followed: its profile says what it makes of the configuration.
                 composed = interp.knowledge.composed(interp, module.path, tree, call.frame)
@@ -81,7 +86,8 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
                     interp.composed = composed
                     return None
                 tree = tree if composed is None else unknown
-            made = invoke(interp, function, call.passing([tree]))
+            result = invoke(interp, function, call.passing([tree]))
+            made = result if config == found.name else made
         return made
 
     return Native("a program", start)
@@ -128,7 +134,30 @@ def _started(interp: Interpreter, path: Object, name: Object) -> _ComposedAtStar
 
 
 _MOST_RUNS = 16
-"""Runs of one sweep that are followed."""
+"""Runs of one sweep, or with files that are built on one, that are followed."""
+
+
+def _built_on(interp: Interpreter, folder: str | None, name: Object, module: Module) -> list[str]:
+    """Return the files beside the one that a program composes which are built on it, directly or through others, and
+    on which none is: whoever starts the program names one of them (`--config-name`).
+    """
+    if folder is None or not isinstance(name, str):
+        return []
+    files, own = _Files(interp, folder, module, "MULTIRUN"), name.removesuffix(_SUFFIX)
+    beside = (interp.finder.entries(place).matching(f"*{_SUFFIX}") for place in located(interp, folder, module))
+    parts: dict[str, set[str]] = {}
+    for stem in dict.fromkeys(each.removesuffix(_SUFFIX) for names in beside for each in names):
+        loaded: list[str] = []
+
+        def load(path: str, loaded: list[str] = loaded) -> ConfigFile[dict[Any, Placed]] | None:
+            loaded.append(path.removesuffix(_SUFFIX))
+            return files.load(path)
+
+        with suppress(NotComposed, NoData):
+            Composer(load).composed(stem)
+            parts[stem] = {*loaded} - {stem}
+    used = set[str]().union(*parts.values())
+    return [stem for stem, of in parts.items() if own in of and stem not in used][:_MOST_RUNS]
 
 
 def _swept_by_file(interp: Interpreter, folder: str | None, name: Object, module: Module) -> list[OverrideWord]:
@@ -240,7 +269,8 @@ def _tree(
     name = interp.settle(name)
     if not isinstance(folder, str) or not isinstance(name, str):
         return interp.unknown("what hydra composes", not_none=True)
-    files = _Files(interp, folder, module, ("sweeper" if swept else "MULTIRUN") if started else None, name)
+    avoided = ("sweeper" if swept else "MULTIRUN") if started else None
+    files = _Files(interp, folder, module, avoided, name if swept else None)
     try:
         chosen, added, values = _sorted_out(files, overrides)
         parts = Composer(files.load, chosen, added).composed(name)
@@ -296,11 +326,11 @@ class _Files:
         self.folder = folder
         self.module = module
         self.avoided = avoided
-        self.known = known if avoided == "sweeper" else None
+        self.known = known
 
     def load(self, path: str) -> ConfigFile[dict[Any, Placed]] | None:
         """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
-        name = path if path.endswith((".yaml", ".yml")) else f"{path}.yaml"
+        name = path if path.endswith((_SUFFIX, ".yml")) else f"{path}{_SUFFIX}"
         try:
             found = text_of(self.interp, f"{self.folder}/{name}", self.module)
         except FileNotFoundError:
