@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -295,7 +296,22 @@ QUERIES = [
     "$who, {$who}",
     ". | -1, (.n | not)",
     "reduce .l[] as $x (0; . + $x)",
+    ". as $all | $all.d",
+    '"--\\(.a | gsub("-"; "_"))=\\(.l)"',
+    ".l[1:], .l[:-1], .a[0:1]",
+    "[limit(2; .l[])], first(.l[]), last(.l[])",
+    ".n = 5 | .d.new.key = [.l[0]]",
+    ".l[1] |= . * 10 | .n += 1 | .nope //= 3",
+    ".d |= with_entries(.key |= ascii_upcase)",
+    "del(.l[0, 1], .d.e)",
+    "[paths], [leaf_paths], [.. | numbers]",
+    '[paths(scalars) as $path | "\\($path | join("."))=\\(getpath($path))"]',
+    '.a | test("^b.c"), sub("[a-c]"; "x"), . / "-"',
+    "[range(2; 4)], (.l | any(. > 2), all(. > 2), reverse, max), 7 / 2",
+    "[.l, [.l]] | flatten | sort | unique",
 ]
+UNKNOWN_QUERIES = ["def twice: . * 2; .n | twice", "try error catch .", "env.HOME"]
+MERGED = ["reduce .[] as $layer ({}; . * $layer)", ".[0] * .[1]", "add", "map(.k)"]
 DATA = '{"a": "b-c", "n": 1, "d": {"e": {"f": true, "g": null}}, "l": [1, 2, 3], "o": 1e-4}'
 
 
@@ -314,7 +330,26 @@ def test_a_query_that_is_known_prints_what_jq_does(said: str, options: list[str]
         pytest.skip("this machine does not have jq")
     arguments = [*options, "--arg", "who", "me", said]
     real = subprocess.run(["jq", *arguments], input=DATA, capture_output=True, text=True, check=False).stdout
-    assert printed_by("jq", arguments, DATA, lambda path: None) == (None if said.startswith("reduce") else real)
+    assert printed_by("jq", arguments, DATA, lambda path: None) == real
+
+
+@pytest.mark.parametrize("said", UNKNOWN_QUERIES)
+def test_a_query_that_is_not_known_prints_nothing_that_is(said: str) -> None:
+    assert printed_by("jq", [said], DATA, lambda path: None) is None
+
+
+@pytest.mark.parametrize("said", MERGED)
+@pytest.mark.parametrize("options", [["-s"], ["-n"]], ids=" ".join)
+def test_a_query_of_several_files_prints_what_jq_does(said: str, options: list[str], tmp_path: Path) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("this machine does not have jq")
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file, data in zip(files, ('{"k": {"a": 1, "b": [1]}, "l": 2}', '{"k": {"b": 3}}'), strict=True):
+        file.write_text(data)
+    said = said if options == ["-s"] else f"[inputs] | {said}"
+    arguments = ["-c", *options, said, *map(str, files)]
+    real = subprocess.run(["jq", *arguments], capture_output=True, text=True, check=True).stdout
+    assert printed_by("jq", arguments, None, lambda path: Path(path).read_text()) == real
 
 
 def test_a_flag_that_a_query_makes_of_a_key_stands_at_that_key() -> None:

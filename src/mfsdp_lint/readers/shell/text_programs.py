@@ -10,14 +10,14 @@ import json
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.readers.regular_expressions import NotMatched, compiled, matched
-from mfsdp_lint.readers.shell.queries import query, quoted
+from mfsdp_lint.readers.shell.queries import documents, query, quoted
 from mfsdp_lint.readers.shell.text_changes import number_of
 
 Read = Callable[[str], "str | None"]
@@ -525,7 +525,12 @@ _QUERY_FLAGS = {
     "--compact-output": "c",
     "--null-input": "n",
     "--exit-status": "e",
+    "--slurp": "s",
 }
+
+
+_NAMING: Mapping[str, Callable[[str], Any]] = {"--arg": str, "--argjson": json.loads, "--slurpfile": str}
+"""The options that give a variable of a query a value: a text, JSON, or the documents of a file."""
 
 
 def _query(arguments: Sequence[str], given: str | None, read: Read) -> str:
@@ -536,10 +541,14 @@ def _query(arguments: Sequence[str], given: str | None, read: Read) -> str:
     operands: list[str] = []
     while rest:
         word = rest.pop(0)
-        if word in ("--arg", "--argjson"):
+        if word in _NAMING:
             name, value = rest.pop(0), rest.pop(0)
-            names[f"${name}"] = value if word == "--arg" else json.loads(value)
-        elif re.fullmatch(r"-[rcejn]+", word):
+            names[f"${name}"] = (
+                documents(_texts([value], None, read)) if word == "--slurpfile" else _NAMING[word](value)
+            )
+        elif word in ("-f", "--from-file"):
+            operands.insert(0, re.sub(r"(?m)(?<!\S)#.*", "", _texts([rest.pop(0)], None, read)))
+        elif re.fullmatch(r"-[rcejns]+", word):
             flags |= {*word[1:]}
         elif word in _QUERY_FLAGS:
             flags.add(_QUERY_FLAGS[word])
@@ -554,8 +563,9 @@ def _query(arguments: Sequence[str], given: str | None, read: Read) -> str:
         separators, indent = ((",", ":"), None) if "c" in flags else (None, 2)
         return json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
 
-    text = None if "n" in flags else _texts(operands[1:], given, read)
-    found = query(operands[0], text, names, layout=layout)
+    text = None if "n" in flags and not operands[1:] and given is None else _texts(operands[1:], given, read)
+    reads: Literal["each", "all", "none"] = "none" if "n" in flags else "all" if "s" in flags else "each"
+    found = query(operands[0], text, names, layout=layout, reads=reads)
     if found is None:
         raise OutputUnknown
     return found.replace("\n", "") if "j" in flags else found
@@ -572,7 +582,7 @@ def _yq(arguments: Sequence[str], given: str | None, read: Read) -> str:
             raise ValueError
         return value if isinstance(value, str) else json.dumps(value)
 
-    found = query(rest[0], _texts(rest[1:], given, read), {}, layout=layout)
+    found = query(rest[0], _texts(rest[1:], given, read), {}, layout=layout, reads="each")
     if found is None:
         raise OutputUnknown
     return found
