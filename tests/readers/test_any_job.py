@@ -390,6 +390,21 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"justfile": f"train *ARGS:\n    {RUN} {BAD} {{{{ARGS}}}}\n"},
         [f"justfile:2 {FORMAT}"],
     ),
+    "a file of variables that just loads": (
+        {"justfile": f"set dotenv-load\n\ntrain:\n    {RUN} {GOOD}\n", ".env": f"# all runs\n{NAME}=1\n"},
+        [f".env:2 {CONNECTIONS}"],
+    ),
+    "a default of just which such a file of another name replaces": (
+        {
+            "jobs/justfile": (
+                f"set dotenv-filename := 'train.env'\nf := env('F', 'fsdp_dtensor')\n\n"
+                f"train:\n    {RUN} --save /c --ckpt-format {{{{f}}}}\n"
+            ),
+            "train.env": "F=torch_dist\n",
+            "pyproject.toml": "",
+        },
+        [f"train.env:1 {FORMAT}"],
+    ),
     "several variables of a container at once": (
         {"run.sh": f"apptainer exec --env A=b,{NAME}=1 x.sif {RUN} {GOOD}\n"},
         [f"run.sh:1 {CONNECTIONS}"],

@@ -32,6 +32,10 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param(
             'setopt sh_word_split\nA="--ckpt-format torch"', "$A", UNKNOWN, id="options that change it are not known"
         ),
+        pytest.param(
+            'emulate -LR zsh\nA="--ckpt-format torch"', "${=A}", Known("torch"), id="its own way may be said, too"
+        ),
+        pytest.param('emulate sh\nA="--ckpt-format torch"', "$A", UNKNOWN, id="that of another shell is not known"),
     ],
 )
 def test_zsh_reads_variables_in_its_own_way(script: str, arguments: str, value: object) -> None:

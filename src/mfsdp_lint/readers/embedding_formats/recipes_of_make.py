@@ -17,6 +17,7 @@ from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.embedding_formats.held_texts import dotenv_variables
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.patterns_of_files import IN_PATTERN, matching
 from mfsdp_lint.readers.shell.script import Piece, Text, filled, holed, is_left_out, plain, standing_at
@@ -431,6 +432,9 @@ _JUST_VARIABLE = lazy_pattern(r"(?P<export>export\s+)?(?P<name>[A-Za-z_][\w-]*)\
 _JUST_RECIPE = lazy_pattern(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)[^\n]*")
 _PARAMETER = lazy_pattern(r"(?P<mark>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?:=(?P<default>\"[^\"]*\"|'[^']*'|\S+))?")
 _FILLED_IN = lazy_pattern(r"\{\{\{\{|\{\{(?P<said>(?:[^{}]|\{(?!\{))*)\}\}")
+_DOTENV = lazy_pattern(
+    r"^set\s+dotenv-(?P<what>load|filename|path)\b(?:\s*:=\s*[\"']?(?P<said>[^\s\"'#]+))?", re.MULTILINE
+)
 _PART = lazy_pattern(
     r"\s*(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'"
     r"|(?:env_var_or_default|env)\(\s*[\"'](?P<variable>\w+)[\"']\s*,\s*[\"'](?P<default>[^\"']*)[\"']\s*\)"
@@ -441,7 +445,8 @@ _PART = lazy_pattern(
 def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     """Yield the scripts of all recipes of a justfile, in the order of the file."""
     lines = Lines(text)
-    known: dict[str, Text | None] = {}
+    dotenv = _dotenv(path, text, sources)
+    known: dict[str, Text | None] = {f"${name}": each.text for name, each in dotenv.items()}
     exported: set[str] = set()
     for found in _LINE.finditer(text):
         if variable := _JUST_VARIABLE.fullmatch(found["line"]):
@@ -449,14 +454,15 @@ def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             known[variable["name"]] = _value(_piece(variable["value"].strip(), path, lines, start), known)
             exported |= {variable["name"]} if variable["export"] else set()
     if re.search(r"^set export\b(?!\s*:=\s*false)", text, re.MULTILINE):
-        exported |= known.keys()
+        exported |= {name for name in known if not name.startswith("$")}
     own: dict[str, Text | None] = {}
     given: set[str] = set()
     body: list[Text] = []
 
     def scripts() -> Iterator[Held]:
         here = known | own
-        variables = {name: _variable(name, here, {}) for name in sorted(exported | given) if name.isidentifier()}
+        named = {name: _variable(name, here, {}) for name in sorted(exported | given) if name.isidentifier()}
+        variables = {**dotenv, **named}
         filled = [_filled_in(line, here) for line in body]
         whole = bool(filled) and plain(filled[0]).startswith("#!")
         for script in [_joined(filled)] if whole else filled:
@@ -481,6 +487,18 @@ def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
     yield from scripts()
 
 
+def _dotenv(path: str, text: str, sources: Sources) -> dict[str, Variable]:
+    """Return the variables of the file that a justfile has loaded ("Dotenv settings"): in its folder, or above it."""
+    asked = {found["what"]: found["said"] or "true" for found in _DOTENV.finditer(text)}
+    if asked.get("load", "true") != "true" or not asked:
+        return {}
+    name = asked.get("path") or asked.get("filename", ".env")
+    folders = [posixpath.dirname(path)] if "path" in asked else above(path)
+    found = next(filter(sources.exists, (posixpath.normpath(posixpath.join(each, name)) for each in folders)), "")
+    said = sources.text_or_none(found) if found else None
+    return {} if said is None else dotenv_variables(found, said)
+
+
 def _default(
     parameter: re.Match[str], known: Mapping[str, Text | None], path: str, lines: Lines, offset: int
 ) -> Text | None:
@@ -496,7 +514,9 @@ def _default(
 
 
 def _value(piece: Piece, known: Mapping[str, Text | None]) -> Text | None:
-    """Return the value of an expression: texts, variables, and defaults of the environment, put together by `+`."""
+    """Return the value of an expression: texts, variables, and defaults of the environment, put together by `+`. What
+    is known of a variable of the environment stands at its name with `$`.
+    """
     found: list[Piece] = []
     at = 0
     while at < len(piece.text):
@@ -504,11 +524,11 @@ def _value(piece: Piece, known: Mapping[str, Text | None]) -> Text | None:
         if part is None:
             return None
         kind = next(name for name in ("double", "single", "default", "name") if part[name] is not None)
-        if kind == "name":
-            inner = known.get(part["name"])
-            if inner is None:
-                return None
+        inner = known.get(part["name"] if kind == "name" else f"${part['variable']}")
+        if inner is not None:
             found += inner
+        elif kind == "name":
+            return None
         else:
             option = f"${part['variable']}" if kind == "default" else ""
             found.append(replace(piece.cut(*part.span(kind)), option=option))

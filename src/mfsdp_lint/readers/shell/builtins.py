@@ -40,6 +40,7 @@ from mfsdp_lint.readers.shell.state import (
     FEW_WAYS,
     LOST,
     UNKNOWN_DESCRIPTOR,
+    ZSH,
     ZSH_WITH_OPTIONS,
     Ended,
     Leaving,
@@ -618,9 +619,11 @@ _MATTER = ("shwordsplit", "ksharrays", "globsubst")
 
 
 def _options_of_zsh(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    """Follow `setopt`, `unsetopt` and `emulate`: what matters of them is not modelled."""
+    """Follow `setopt`, `unsetopt` and `emulate`: what matters of them is not modelled, and undone by `emulate zsh`."""
     said = {plain(word).lower().replace("_", "") for word in words[1:]}
-    if state.shell and (plain(words[0]) == "emulate" or not said.isdisjoint(_MATTER)):
+    if state.shell and plain(words[0]) == "emulate":
+        state.shell = ZSH if said - {"-r", "-l", "-lr"} == {"zsh"} else ZSH_WITH_OPTIONS
+    elif state.shell and not said.isdisjoint(_MATTER):
         state.shell = ZSH_WITH_OPTIONS
     return _ended(state)
 
