@@ -36,6 +36,10 @@ TEMPLATES = [
     "{{ gone }}|{{ gone | default('a') }}|{{ job.gone | d(4) }}|{{ no | default('b', true) }}|{{ gone is defined }}",
     "{% raw %}{{ one }}{% endraw %} {# {{ one }} #}\n!",
     "{{ 'a' if yes else 'b' }} {{ x in ['x', 'y'] }} {{ one is not none }} {{ x is not defined }} {{ not no }}",
+    "{{ yes is sameas true }} {{ one is not sameas true }} {{ one is eq 1 }}",
+    "{{ x is ne 'x' }} {{ 4 is divisibleby 2 }}",
+    "{{ x ~ '-' ~ one ~ '~' }} {{ yes is boolean }} {{ one is integer }} {{ x is number }} {{ several | max }}",
+    "{% for key, value in job | dictsort %}{{ key | capitalize }}{% endfor %} {{ (job | items | list)[0][0] }}",
     "a \\\n  {% if yes %}\n  --b \\\n  {% endif %}\n  --c {{ several | length }} {{ '3' | int }} {{ yes }}",
 ]
 

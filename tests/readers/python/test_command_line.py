@@ -94,6 +94,22 @@ def test_a_default_that_is_text_is_converted_to_the_type(declared: str, value: V
     assert recipe.setting("model.tensor_model_parallel_size").value == value
 
 
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        ('nargs="*"', Known(4)),
+        ("nargs=argparse.REMAINDER", Known(4)),
+        ('nargs="*", default=["x"]', Known(5)),
+        ('nargs="+"', NOT_NONE),
+        ("", NOT_NONE),
+    ],
+)
+def test_words_that_nobody_needs_to_give_are_none(declared: str, value: Value) -> None:
+    script = SCRIPT.replace("    return parser", f'    parser.add_argument("words", {declared})\n    return parser')
+    script = script.replace("= args.tensor_parallel", "= 4 + len(args.words)").replace("ARGUMENTS", "")
+    assert read(script).setting("model.tensor_model_parallel_size").value == value
+
+
 @pytest.mark.parametrize("arguments", ['["--tensor-parallel", "2"]', 'args=["--tensor-parallel", "2"]'])
 def test_words_that_the_script_gives_itself_are_parsed(arguments: str) -> None:
     assert values(arguments) == {**values(""), "model.tensor_model_parallel_size": Known(2)}

@@ -12,7 +12,7 @@ import operator
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass, field
@@ -241,9 +241,27 @@ class _NotKnownError(Exception):
 def value_of(said: str, scope: Mapping[str, Item], missing: Item = UNKNOWN_ITEM) -> Item:
     """Return the value of an expression; `missing` is that of a name which the scope lacks."""
     try:
-        return _evaluated(ast.parse(said.strip(), mode="eval").body, scope, missing)
+        return _evaluated(ast.parse(_in_python(said.strip()), mode="eval").body, scope, missing)
     except (SyntaxError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError, _NotKnownError):
         return UNKNOWN_ITEM
+
+
+_UNLIKE_PYTHON = lazy_pattern(
+    r"(?P<text>'[^']*'|\"[^\"]*\")|(?P<joins>~)"
+    r"|\bis (?P<sign>not )?(?P<test>sameas|eq|equalto|ne|gt|ge|lt|le|divisibleby) "
+    r"(?P<operand>'[^']*'|\"[^\"]*\"|[\w.]+)"
+)
+
+
+def _in_python(said: str) -> str:
+    """Write an expression for Python: `x is sameas true` as `x is sameas(true)`, and `a ~ b` as `a @ b`."""
+
+    def written(found: re.Match[str]) -> str:
+        if found["test"]:
+            return f"is {found['sign'] or ''}{found['test']}({found['operand']})"
+        return found["text"] or "@"
+
+    return _UNLIKE_PYTHON.sub(written, said)
 
 
 def truth(item: Item) -> bool | None:
@@ -264,6 +282,17 @@ _COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.In: lambda one, many: one in many,
     ast.NotIn: lambda one, many: one not in many,
 }
+_TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "sameas": lambda one, other: one is other or (type(one) is type(other) and isinstance(one, str) and one == other),
+    **dict.fromkeys(("eq", "equalto"), operator.eq),
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+    "divisibleby": lambda one, other: one % other == 0,
+}
+"""The tests with an operand."""
 _COMPUTED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -308,10 +337,21 @@ def _evaluated(node: ast.expr, scope: Mapping[str, Item], missing: Item) -> Item
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=test))]):
             known = _tested(value(left), test)
             return UNKNOWN_ITEM if known is None else Scalar(not known)
+        case ast.Compare(
+            left=left,
+            ops=[ast.Is() | ast.IsNot() as kind],
+            comparators=[ast.Call(func=ast.Name(id=test), args=[operand])],
+        ) if test in _TESTS:
+            holds = _TESTS[test](_plain(value(left)), _plain(value(operand)))
+            return Scalar(holds == isinstance(kind, ast.Is))
         case ast.Compare(left=left, ops=[kind], comparators=[right]) if type(kind) in _COMPARED:
             return Scalar(_COMPARED[type(kind)](_plain(value(left)), _plain(value(right))))
         case ast.BinOp(left=left, op=ast.BitOr(), right=filter_):
             return _filtered(node, left, filter_, value)
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return Scalar(_joined(spelled(_plain(value(left))), spelled(_plain(value(right)))))
+        case ast.BinOp(left=ast.BinOp(op=ast.MatMult())):
+            return UNKNOWN_ITEM  # (`~` binds less tightly than what Python has on its level)
         case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _COMPUTED:
             one, other = _plain(value(left)), _plain(value(right))
             are_texts = isinstance(kind, ast.Add) and isinstance(one, str) and isinstance(other, str)
@@ -325,13 +365,18 @@ def _evaluated(node: ast.expr, scope: Mapping[str, Item], missing: Item) -> Item
             return [Scalar(each) for each in counted[: MOST + 1]]
         case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
             table = value(owner)
-            return [[Scalar(key), each] for key, each in table.items()] if isinstance(table, Mapping) else UNKNOWN_ITEM
+            return [[Scalar(key), each] for key, each in table.items()] if _is_whole(table) else UNKNOWN_ITEM
         case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(key)), *rest]):
             table = value(owner)
             if not isinstance(table, Mapping):
                 return UNKNOWN_ITEM
             return table[key] if key in table else value(rest[0]) if rest else Scalar(None)
     return UNKNOWN_ITEM
+
+
+def _is_whole(item: Item) -> TypeGuard[Mapping[str, Item]]:
+    """Tell whether a value is a table without other entries than those that it has here."""
+    return isinstance(item, Mapping) and not isinstance(item, OpenMapping)
 
 
 def _entry(owner: Item, key: str, missing: Item) -> Item:
@@ -362,6 +407,12 @@ def _tested(item: Item, test: str) -> bool | None:
             return value is (test == "true")
         case "string" | "mapping":
             return isinstance(value, str if test == "string" else Mapping)
+        case "boolean":
+            return isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float)
+        case "integer" | "float":
+            return type(value) is (int if test == "integer" else float)
     return None
 
 
@@ -380,6 +431,12 @@ def _replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def _joined(*texts: str) -> str:
+    if sum(map(len, texts)) > _LONGEST:
+        raise _NotKnownError
+    return "".join(texts)
+
+
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "int": lambda value: int(float(value)) if isinstance(value, str) else int(value),
     "float": float,
@@ -387,6 +444,11 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "lower": lambda value: spelled(value).lower(),
     "upper": lambda value: spelled(value).upper(),
     "trim": lambda value: spelled(value).strip(),
+    "capitalize": lambda value: spelled(value).capitalize(),
+    "abs": abs,
+    "max": max,
+    "min": min,
+    "sum": sum,
     "length": len,
     "count": len,
     "join": lambda value, between="": between.join(map(spelled, value)),
@@ -413,8 +475,13 @@ def _filtered(node: ast.BinOp, left: ast.expr, filter_: ast.expr, value: Callabl
         return value(given[0]) if given and (item is UNDEFINED or (also_false and not truth(item))) else item
     if name in ("first", "last") and isinstance(item, Sequence) and item:
         return item[0 if name == "first" else -1]
-    if isinstance(item, Mapping) and name in ("length", "count"):
+    if _is_whole(item) and name in ("length", "count"):
         return Scalar(len(item))
+    if _is_whole(item) and name in ("items", "dictsort") and not given:
+        keys = sorted(item, key=str.lower) if name == "dictsort" else list(item)
+        return [[Scalar(key), item[key]] for key in keys]
+    if isinstance(item, Sequence) and name == "list":
+        return item
     if name not in _FILTERS:
         return UNKNOWN_ITEM
     if isinstance(item, Scalar) and isinstance(item.value, str) and name in ("string", "trim", "quote"):

@@ -662,7 +662,11 @@ def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]
     text = next((name for name in known if name.startswith("--")), known[0] if known else "")
     if "**" in options or options.get("required") is True or options.get("default") == SUPPRESS:
         return Option(interp.tick(), text)
-    if not text.startswith("-") and options.get("nargs") not in ("?", "*"):
+    number = options.get("nargs")
+    number = _NUMBERS.get(getattr(number, "name", ""), number)
+    if not text.startswith("-") and (number == "..." or (number == "*" and options.get("default") is None)):
+        return ListObject([], interp.tick())  # (CPython's `_get_values`)
+    if not text.startswith("-") and number not in ("?", "*"):
         return Option(interp.tick(), text, not_none=True)
     if "default" in options:
         default = options["default"]
