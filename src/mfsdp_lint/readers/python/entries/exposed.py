@@ -12,7 +12,8 @@ condition. The answer is "perhaps": evaluating the recipe shows whether the swit
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -343,7 +344,7 @@ def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[
     }
     for name, scopes in interp.asked_for.items():
         asking = [
-            scope for scope, module in scopes.items() if module.path in reached and not _only_refuses(scope, name[1:])
+            scope for scope, module in scopes.items() if module.path in reached and name[1:] not in _only_refused(scope)
         ]
         if asking and _may_switch(interp, asking, modules):
             texts = dict.fromkeys(text for scope in asking for text in _compared_with(scope, name[1:]))
@@ -354,19 +355,24 @@ def with_variables(interp: Interpreter, evaluation: Evaluation, found: Iterable[
 
 
 @lru_cache(maxsize=256)
-def _only_refuses(scope: ast.AST, name: str) -> bool:
-    """Tell whether a function or a module's top level asks for a variable only to end the run: it switches nothing.
+def _only_refused(scope: ast.AST) -> frozenset[str]:
+    """Return the names that a function or a module's top level has only to end the run: they switch nothing.
 
     Each value to be tried is one more reading of all files that ask, and validation asks for many variables.
     """
-    asks = {id(node) for node in _within(scope) if isinstance(node, ast.Constant) and node.value == name}
+    nodes = _within(scope)
     refusals = [
         node
-        for node in _within(scope)
+        for node in nodes
         if isinstance(node, ast.Assert)
         or (isinstance(node, ast.If) and not node.orelse and all(isinstance(each, ast.Raise) for each in node.body))
     ]
-    return bool(asks) and asks <= {id(inner) for node in refusals for inner in ast.walk(node)}
+    within = {id(inner) for node in refusals for inner in ast.walk(node)}
+    names = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    refused, others = (
+        {str(node.value) for node in names if (id(node) in within) is inside} for inside in (True, False)
+    )
+    return frozenset(refused - others)
 
 
 def _may_switch(interp: Interpreter, asking: Iterable[ast.AST], modules: Iterable[Module]) -> bool:
@@ -449,20 +455,26 @@ def _set_under_conditions(module: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=256)
 def _compared_with(scope: ast.AST, name: str) -> tuple[str, ...]:
     """Return the texts that a function or a module's top level may compare a variable with.
 
     They are those of the conditions that ask for it, or of all its conditions where it is asked for elsewhere.
     """
-    nodes = _within(scope)
-    conditions = [node for node in nodes if isinstance(node, (ast.Compare, ast.match_case))]
-    texts = {condition: tuple(_texts_in(condition)) for condition in conditions}
-    asking = [condition for condition in conditions if name in texts[condition]]
-    asked = sum(isinstance(node, ast.Constant) and node.value == name for node in nodes)
-    is_asked_there = asked == sum(texts[condition].count(name) for condition in asking) > 0
-    told = (text for condition in (asking if is_asked_there else conditions) for text in texts[condition])
+    conditions, texts = _conditions(scope)
+    asking = [condition for condition in conditions if name in condition]
+    is_asked_there = texts.get(name, 0) == sum(condition.count(name) for condition in asking) > 0
+    told = (text for condition in (asking if is_asked_there else conditions) for text in condition)
     return tuple(dict.fromkeys(text for text in told if text != name))
+
+
+@lru_cache(maxsize=256)
+def _conditions(scope: ast.AST) -> tuple[Sequence[tuple[str, ...]], Mapping[str, int]]:
+    """Return the texts of each condition of a function or a module's top level, and how often it has each text."""
+    nodes = _within(scope)
+    conditions = [tuple(_texts_in(node)) for node in nodes if isinstance(node, (ast.Compare, ast.match_case))]
+    return conditions, Counter(
+        node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def _texts_in(node: ast.AST) -> Iterator[str]:
