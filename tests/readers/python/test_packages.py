@@ -85,6 +85,13 @@ def test_plug_ins_that_a_top_level_loads_enter_themselves_into_its_registry() ->
     assert bucket_size(f"    return sized(zoo.SIZES[0])\n\n\n{load}") == Known(11)
 
 
+def test_plug_ins_that_a_function_loads_enter_themselves_into_its_registry() -> None:
+    Path("zoo/__init__.py").write_text("SIZES = {}\n\n\ndef add(name, size):\n    SIZES[name] = size\n")
+    Path("zoo/alone.py").write_text("from zoo import add\n\nadd('alone', 11)\n")
+    load = "    for info in pkgutil.iter_modules(zoo.__path__):\n        importlib.import_module(f'zoo.{info.name}')\n"
+    assert bucket_size(f"{load}    return sized(zoo.SIZES['alone'])\n") == Known(11)
+
+
 @pytest.mark.parametrize(
     "size",
     [

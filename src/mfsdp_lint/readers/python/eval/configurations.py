@@ -12,11 +12,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from mfsdp_lint.megatron.vocabulary import LAUNCHERS, SECTIONS, framework_of
-from mfsdp_lint.readers.python.eval.classes import class_names
+from mfsdp_lint.readers.python.eval.classes import WRITTEN, class_names
+from mfsdp_lint.readers.python.eval.path_objects import text_of, text_of_path
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.values.code import NO_FOCUS, Call, Focus
 from mfsdp_lint.readers.python.values.markers import ARGUMENTS, MAY_HAVE_CHANGED, TASK, UNKNOWN_KEYS
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Choice,
     ClassObject,
     ConfigTree,
@@ -178,6 +180,32 @@ def configures_run(value: Object) -> bool:
 
 
 CONTAINER = "ConfigContainer"
+
+
+_LOADERS = ("from_yaml", "from_dict")
+_BASE = "_ConfigContainerBase"
+
+
+def loader_of(interp: Interpreter, function: Function, call: Call) -> Object:
+    """Return the model of a method of Bridge's configurations that makes one of a file of the tree, or of a dictionary;
+    MISSING for any other function, and where nothing is known of these.
+
+    Source: training/utils/config_utils.py, 0.2.0 to head.
+    """
+    cls = function.cls
+    if function.name not in _LOADERS or not isinstance(cls, ClassObject) or cls.name not in (CONTAINER, _BASE):
+        return MISSING
+    name = "yaml_path" if function.name == "from_yaml" else "config_dict"
+    given = interp.settle(call.argument(1, name))
+    if function.name == "from_yaml":
+        path = text_of_path(given)
+        try:
+            is_known = path is not None and text_of(interp, path, call.frame.module) is not None
+        except FileNotFoundError:
+            return MISSING
+    else:
+        is_known = isinstance(given, DictObject)
+    return WRITTEN[0](interp, f"hydra.utils.container_{function.name}") if is_known else MISSING
 
 
 def is_container(interp: Interpreter, value: Object) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of, one_row
-from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher
+from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher, loader_of
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.eval.repeated_calls import CallRecord, repeated
@@ -420,6 +420,8 @@ def call_function(interp: Interpreter, function: Function, call: Call) -> Object
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if is_launcher(function):
         return launch(interp, function.name, call)
+    if isinstance(loader := loader_of(interp, function, call), Function):
+        return call_user_function(interp, loader, call)
     if function.module.name in _START_UP and call.frame.module.name not in _START_UP:
         name = f"{function.module.name}.{function.name}"
         if name in NOTICED:

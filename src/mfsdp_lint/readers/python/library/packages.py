@@ -46,6 +46,9 @@ def _import_module(interp: Interpreter, call: Call) -> Object:
             computed.append(found.path)
         if interp.followed is None or os.path.abspath(found.path) in interp.leading:
             import_now(interp, found)
+    elif isinstance(found, Module) and found.path:
+        import_now(interp, found)
+        interp.apply_changes(found)
     if not isinstance(found, External):
         return found
     if _is_missing(interp, name, importer):
