@@ -452,6 +452,7 @@ FAILURE = "Megatron-FSDP requires the fsdp_dtensor checkpointing format!"
 SAVING = RECIPE.replace(
     "    return cfg", '    cfg.checkpoint.save = "/c"\n    cfg.checkpoint.load = "/c"\n    return cfg'
 )
+IN_OWN_FOLDER = SAVING.replace('"/c"', '"/ckpt/llama-8b"')
 KEPT = {
     "a list of results": ("nightly/cases.yaml", f"- probe: train\n  exit: 1\n  stderr: {FAILURE}\n"),
     "a test that expects the failure": (
@@ -470,6 +471,15 @@ KEPT = {
     "a job that looks for the code": (
         ".gitlab-ci.yml",
         "lint:\n  script: awk '/\"torch_dist\"/ {n++} END {exit !n}' *.py\n",
+    ),
+    "a snapshot of a test": (
+        "tests/__snapshots__/test_all.ambr",
+        "# name: test_all[train]\n  dict({\n    'ckpt_convert_format': None,\n    'ckpt_format': 'torch_dist',\n  })\n",
+    ),
+    "a launcher in another language": ("src/main.rs", 'let cfg = py.import("recipes.train")?.call_method0(name)?;\n'),
+    "a run without FSDP in the same folder": (
+        "dags/night.py",
+        "BashOperator(bash_command='torchrun run_recipe.py --recipe llama3_8b_config --save_dir /ckpt/llama-8b')\n",
     ),
     "a digest of sources": (
         "identity.py",
@@ -490,6 +500,15 @@ LEFT = {
         "repos:\n- repo: local\n  hooks:\n  - entry: 'ckpt_format\\s*=\\s*\"\\w+\"'\n",
     ),
     "a configuration of its own": ("ddp.toml", '[checkpoint]\nckpt_format = "torch_dist"\n'),
+    "a snapshot of another recipe": (
+        "tests/__snapshots__/test_all.ambr",
+        "# name: test_all[other]\n  dict({\n    'ckpt_format': 'torch_dist',\n  })\n",
+    ),
+    "another module in another language": ("src/main.rs", 'let cfg = py.import("tools.train")?.call_method0(name)?;\n'),
+    "a run in another folder": (
+        "dags/night.py",
+        "BashOperator(bash_command='torchrun run_recipe.py --recipe llama3_8b_config --save_dir /ckpt/llama-70b')\n",
+    ),
     "a digest of another module": (
         "identity.py",
         "import hashlib, inspect, kernels\nprint(hashlib.sha256(inspect.getsource(kernels).encode()).hexdigest())\n",
@@ -499,10 +518,86 @@ LEFT = {
 
 @pytest.mark.parametrize(("path", "text"), KEPT.values(), ids=KEPT)
 def test_a_recipe_that_others_want_as_it_is_stays(fixed: Fixed, path: str, text: str) -> None:
-    assert fixed({"train.py": SAVING, path: text}, "--target-bridge", "0.6.0", "train.py") == {}
+    files = {"recipes/train.py": IN_OWN_FOLDER, path: text}
+    assert fixed(files, "--target-bridge", "0.6.0", "recipes/train.py") == {}
 
 
 @pytest.mark.parametrize(("path", "text"), LEFT.values(), ids=LEFT)
 def test_a_recipe_that_nobody_wants_as_it_is_changes(fixed: Fixed, path: str, text: str) -> None:
-    files = {"train.py": SAVING, path: text}
-    assert fixed(files, "--target-bridge", "0.6.0", "train.py").keys() == {"train.py"}
+    files = {"recipes/train.py": IN_OWN_FOLDER, path: text}
+    assert fixed(files, "--target-bridge", "0.6.0", "recipes/train.py").keys() == {"recipes/train.py"}
+
+
+CHECKED = (
+    "on: push\njobs:\n  docs:\n    steps:\n    - run: python -m docs.build\n    - run: git diff --exit-code docs\n"
+)
+WRITES_PAGE = (
+    "import recipes\nPAGE.write_text('\\n'.join(f'| {each().checkpoint.ckpt_format} |' for each in recipes.ALL))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "is_fixed"),
+    [(WRITES_PAGE, False), (WRITES_PAGE.replace("ckpt_format", "save_interval"), True)],
+    ids=["its", "other"],
+)
+def test_a_recipe_stays_of_which_a_page_is_made_that_git_has_to_have(
+    fixed: Fixed, program: str, is_fixed: bool
+) -> None:
+    files = {"recipes/train.py": IN_OWN_FOLDER, "docs/build.py": program, ".github/workflows/docs.yml": CHECKED}
+    changed = fixed(files, "--target-bridge", "0.6.0", "recipes/train.py")
+    assert changed.keys() == ({"recipes/train.py"} if is_fixed else set())
+
+
+POLICY = "package main\ndeny contains msg if {{ not input.{0} in data.known\n msg := input.checkpoint.save }}\n"
+
+
+@pytest.mark.parametrize(("key", "is_fixed"), [("checkpoint.ckpt_format", False), ("checkpoint.save_interval", True)])
+def test_a_setting_that_a_policy_asks_for_stays(fixed: Fixed, key: str, is_fixed: bool) -> None:
+    assert (fixed({"run.yaml": YAML, "policy/run.rego": POLICY.format(key)}, "run.yaml") != {}) is is_fixed
+
+
+EXPORT = "export CUDA_DEVICE_MAX_CONNECTIONS=1"
+AT_THE_END = f"#!/bin/bash\n{EXPORT}\ntrap '{{0}}' EXIT\n{LAUNCH} {REST} --ckpt-format fsdp_dtensor\n"
+
+
+@pytest.mark.parametrize(("command", "is_exported"), [('"$HERE/hooks/after"', True), ("rm -rf /tmp/x", False)])
+def test_a_variable_stays_for_a_program_that_the_end_of_a_script_starts(
+    fixed: Fixed, command: str, is_exported: bool
+) -> None:
+    (changed,) = fixed({"train.sh": AT_THE_END.format(command)}, "train.sh").values()
+    assert (EXPORT in changed) is is_exported
+
+
+CACHED_DDP = """from functools import lru_cache
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.config import DistributedDataParallelConfig
+
+
+{0}
+def ddp():
+    return DistributedDataParallelConfig(
+        average_in_collective=True, data_parallel_sharding_strategy="optim_grads_params"
+    )
+
+
+def sharded():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp = ddp()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    return cfg
+
+
+def plain():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp = ddp()
+    cfg.ddp.use_megatron_fsdp = False
+    return cfg
+"""
+
+
+@pytest.mark.parametrize("decorator", ["@lru_cache(maxsize=None)", "# anew each time"])
+def test_an_object_that_recipes_share_stays_as_it_is(fixed: Fixed, decorator: str) -> None:
+    changed = fixed({"train.py": CACHED_DDP.format(decorator)}, "--select", "MFSDP502", "train.py")
+    assert bool(changed) is not decorator.startswith("@")

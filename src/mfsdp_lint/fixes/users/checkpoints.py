@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,9 @@ _NAMED_FORMAT = lazy_pattern(r"ckpt[_-]format")
 def other_user_of_checkpoints(users: EditUsers, request: FixRequest, path: str) -> str:
     """Return who has the checkpoints of the run in the format that they would no longer have; "" for nobody."""
     for need in request.needs:
-        if _FORMAT in need.set and (found := _other_run(users, request, need) or _reader(users, need, path)):
+        if _FORMAT in need.set and (
+            found := _other_run(users, request, need) or _reader(users, need, path) or _unread_run(users, need, path)
+        ):
             return found
     return ""
 
@@ -85,6 +88,29 @@ def _reader(users: EditUsers, need: Need, path: str) -> str:
             if reader == other or os.path.basename(reader) in text:
                 return f"{reader} reads the checkpoints in {place} as {said}"
     return ""
+
+
+def _unread_run(users: EditUsers, need: Need, path: str) -> str:
+    """Return a text that names the run's folder where it starts a run without FSDP, of which no recipe is read."""
+    folder = need.variant.value(_SAVE)
+    name = str(folder.value).rstrip("/").rpartition("/")[2] if isinstance(folder, Known) else ""
+    if not _OF_ONE_RUN.search(name):
+        return ""
+    own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
+    launches = re.compile(rf"(?<![\w-]){re.escape(os.path.splitext(os.path.basename(path))[0])}(?![\w-])")
+    for other, text in users.search(path, (name,)).items():
+        said = uncommented(text)
+        if other not in own and _STARTS.search(said) and "fsdp" not in said.lower() and not launches.search(said):
+            return f"{other} may keep its checkpoints in the same folder ({name})"
+    return ""
+
+
+_OF_ONE_RUN = lazy_pattern(r"\w[-_.]\w|\d")
+"""A part of the name of a folder that says which run it is of."""
+_STARTS = lazy_pattern(
+    r"\b(?:torchrun|srun|python[\d.]*|accelerate)\b[\s\S]*?(?:--?|\bcheckpoint\.|[\"'])(?:load|save)(?:[_-]dir)?\b"
+)
+"""A command that starts a run which loads or saves."""
 
 
 @lru_cache(maxsize=MOST_FILES)

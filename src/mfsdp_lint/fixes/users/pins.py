@@ -74,6 +74,8 @@ def pin_of(users: EditUsers, request: FixRequest, edit: Edit, settings: Collecti
         _keeper(users, path)
         or _without_feature(users, request)
         or _expecting(users, request, path)
+        or _kept_result(users, request, settings)
+        or _maker_of_page(users, request, path, settings)
         or _seeker(users, request, edit, settings)
         or other_user_of_checkpoints(users, request, path)
         or _quoter(users, edit)
@@ -149,6 +151,55 @@ def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
                 around = _lines_around(text, found)
                 if name in around and (is_list or _EXPECTS.search(around)):
                     return f"{other} expects this failure"
+    return ""
+
+
+_OF_EXPECTATIONS = lazy_pattern(
+    r"(?i)\.(?:ambr|snap|golden|approved\.\w+)\Z|(?:\A|[/_.-])(?:snapshots?|golden|expected|approved|regression)"
+)
+"""The path of what a test keeps to compare results with: of syrupy, pytest-regressions, approvaltests."""
+
+
+def _kept_result(users: EditUsers, request: FixRequest, settings: Collection[str]) -> str:
+    """Return a file that keeps for a test what a recipe at fault gave: the old value, behind the name of the recipe."""
+    for need in request.needs:
+        for setting in settings:
+            value, word = need.variant.value(setting), setting.rpartition(".")[2]
+            if not isinstance(value, Known):
+                continue
+            kept = re.compile(
+                rf"(?<!\w){re.escape(need.recipe.name)}(?!\w)(?:[^\n]*\n){{0,200}}?"
+                rf"[^\n]*(?<!\w){re.escape(word)}[\"']?\s*[:=]\s*[\"']?{re.escape(str(value.value))}(?!\w)",
+                re.IGNORECASE,
+            )
+            for other, text in users.search(need.recipe.path, (need.recipe.name, word)).items():
+                if not is_python(other) and _OF_EXPECTATIONS.search(other) and kept.search(text):
+                    return f"{other} keeps the old value for a test"
+    return ""
+
+
+_IS_UNCHANGED = lazy_pattern(r"\bgit (?:diff|status)\b[^\n]*(?:--exit-code|--quiet|--porcelain)")
+_STARTED = lazy_pattern(r"\bpython[\d.]*\s+(?:-m\s+(?P<module>[\w.]+)|(?P<file>[\w./-]+\.py))")
+_WRITES = lazy_pattern(r"\bwrite_(?:text|bytes)\(|\.(?:write|dump|to_yaml|save)\(")
+
+
+def _maker_of_page(users: EditUsers, request: FixRequest, path: str, settings: Collection[str]) -> str:
+    """Return a program that writes files from a setting of recipes, where somebody looks whether git has them so."""
+    if not is_python(path):
+        return ""
+    package = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    words = {each.rpartition(".")[2] for each in settings}
+    own = {path, *(need.recipe.path for need in request.needs)}
+    for checker, said in users.search(path, ("git",)).items():
+        if not _IS_UNCHANGED.search(uncommented(said)):
+            continue
+        for found in _STARTED.finditer(uncommented(said)):
+            program = found["file"] or found["module"].replace(".", "/") + ".py"
+            for other, text in users.search(path, (package,)).items():
+                if other in own or not f"/{other}".endswith(f"/{program.removeprefix('./')}"):
+                    continue
+                if _WRITES.search(text) and any(re.search(rf"(?<!\w){each}(?!\w)", text) for each in words):
+                    return f"{other} writes what {checker} wants unchanged"
     return ""
 
 

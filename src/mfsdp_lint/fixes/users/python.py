@@ -21,7 +21,7 @@ from mfsdp_lint.fixes.statements import blocks
 from mfsdp_lint.fixes.users.derived import DIGESTS
 from mfsdp_lint.fixes.users.fixtures import switched, test_without
 from mfsdp_lint.fixes.users.objects import sharer_of
-from mfsdp_lint.fixes.users.takers import is_computed, taker_of
+from mfsdp_lint.fixes.users.takers import OF_TOOLS, is_computed, taker_of
 from mfsdp_lint.inputs.imports import imports_in, parsed, parses
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.megatron.vocabulary import SWITCHES
@@ -461,6 +461,12 @@ def _unread(users: EditUsers, request: FixRequest, path: str, module: str, name:
         if users.is_read(other) and (kind_of(other) in _COMPARED or not changes.search(uncommented(text))):
             continue
         if _is_imported(text, module) and _takes(text, module, name):
+            yield f"{other} uses {module}"
+    # (Another language imports it by its whole name, and may have that of the function from elsewhere.)
+    above = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    whole = re.compile(rf"[\"'](?:[\w.]+\.)?{re.escape(above)}\.{re.escape(module)}[\"']")
+    for other, text in users.search(path, {above, module}).items():
+        if kind_of(other) in ("", "job") and os.path.basename(other) not in OF_TOOLS and whole.search(text):
             yield f"{other} uses {module}"
 
 

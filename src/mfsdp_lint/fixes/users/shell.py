@@ -32,6 +32,8 @@ _ASSIGNS = lazy_pattern(r"\$\{(?P<name>\w+):?=")
 """An expansion that sets a variable that has no value."""
 _CODE = lazy_pattern(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
+_PROGRAM = lazy_pattern(r"\$|(?!/(?:usr/)?s?bin/)[^=]*/")
+"""The beginning of a command that is a program of the project: a path, or a variable."""
 _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 """A part of a word that is put in when it is run: by a workflow, the shell or make."""
 _SOURCING = lazy_pattern(
@@ -311,7 +313,12 @@ def _reader(changed: _Changed, path: str, text: str, compared: _ComparedCommands
         return ""
     for node in script.nodes():
         first, last = node.start_point.row + 1, node.end_point.row + 1
-        late = path != changed.path or script.bounds(node)[0] >= changed.start or _in_function(node)
+        late = (
+            path != changed.path
+            or script.bounds(node)[0] >= changed.start
+            or _in_function(node)
+            or _traps(script, node)
+        )
         if node.type == "command" and late and not compared.has(path, first, last) and _runs_code(script, node):
             return f"{path} runs {' '.join(script.source(node).split())[:40]}"
     return ""
@@ -342,8 +349,17 @@ def _in_function(node: Node) -> bool:
     return any(each.type == "function_definition" for each in _upwards(node))
 
 
+def _traps(script: Script, node: Node) -> bool:
+    """Tell whether a command is one for later: what a signal, or the end, starts."""
+    return node.type == "command" and script.source(node).startswith("trap ")
+
+
 def _runs_code(script: Script, command: Node) -> bool:
     words = [script.source(each).strip("\"'") for each in command.named_children if each.type != "variable_assignment"]
+    if words[:1] == ["trap"] and len(words) > 1:
+        words = [each.strip("\"';{}") for each in words[1].split()]
+        if words and _PROGRAM.match(words[0]):
+            return True
     if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
         return False
     return any(_CODE.fullmatch(word) for word in words)

@@ -94,6 +94,10 @@ def _user_of_file(
         overrides = own and any(f"{each}=" in said for each in about)
         if overrides or (other not in taking and (named or not own or _hands_on(other, said, name))):
             return f"{other} uses {name}"
+    for setting in settings:
+        for other in users.search(path, setting.split(".")):
+            if other.endswith(_OF_POLICIES):
+                return f"{other} says what {setting} may be"
     # A recipe of its own has no other place for the edit: whoever lists its folder has to ask for the setting.
     for key in dict.fromkeys(each[0] for each in words) if own else ("",):
         for other, said in users.search(path, {key} if key else ()).items():
@@ -103,6 +107,8 @@ def _user_of_file(
     return ""
 
 
+_OF_POLICIES = (".rego", ".cue", ".sentinel")
+"""Endings of languages in which somebody says what data of other files may be."""
 _OF_DVC = ("params.yaml", "dvc.yaml")
 """A file of parameters that is not named where it is used (dvc.org, `dvc.yaml`, "params")."""
 _OTHER_WORK = lazy_pattern(r"(?i)conver|export|eval|infer|serv|merge|upload|check|test|valid|compar|diff|report")
