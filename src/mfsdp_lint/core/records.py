@@ -82,7 +82,11 @@ def _record(cls: type[Any], frozen: bool, eq: bool, order: bool) -> type[Any]:
         body["__hash__"] = _hash if frozen else None
     if frozen:
         body |= {"__setattr__": _refused, "__delattr__": _refused}
-        body |= {"__getstate__": _state, "__setstate__": _restored}
+        made_as_said = all(each.init for each in every) and "__post_init__" not in body
+        if made_as_said:
+            body.setdefault("__reduce__", _reduced)
+        else:
+            body |= {"__getstate__": _state, "__setstate__": _restored}
     kind: Any = type(cls)
     made: type[Any] = kind(cls.__name__, cls.__bases__, body)
     made.__qualname__ = cls.__qualname__
@@ -200,6 +204,18 @@ def _refused(self: object, name: str, *_: object) -> None:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _reduced(self: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the class and the values that make a record again, but for the last ones that are its defaults."""
+    cls = type(self)
+    values = [getattr(self, each.name) for each in _fields(cls)]
+    for each in reversed(_fields(cls)):
+        value, default = values[-1], each.default
+        if value is not default and (type(value) is not type(default) or value != default):
+            break
+        values.pop()
+    return cls, tuple(values)
 
 
 def _state(self: Any) -> list[Any]:
