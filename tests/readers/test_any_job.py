@@ -390,6 +390,26 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"justfile": f"train *ARGS:\n    {RUN} {BAD} {{{{ARGS}}}}\n"},
         [f"justfile:2 {FORMAT}"],
     ),
+    "a value that sed puts into a script": (
+        {"job.sh": f"#!/bin/bash\n{RUN} --save /c --ckpt-format @FORMAT@\n"},
+        [],
+    ),
+    "beside one that nobody replaces": (
+        {"job.sh": f"#!/bin/bash\n{RUN} --seed @SEED@ --save /c --ckpt-format torch_dist\n"},
+        [f"job.sh:2 {FORMAT}"],
+    ),
+    "lines that Terraform may leave out": (
+        {
+            "run.sh.tftpl": (
+                f"#!/bin/bash\n{RUN} \\\n%{{ if sharded ~}}\n  --ckpt-format torch \\\n%{{ endif ~}}\n  --save /c\n"
+            )
+        },
+        [],
+    ),
+    "a parameter of a job of AWS Batch": (
+        {"job.json": f'{{"command": ["bash", "-c", "{RUN} --save /c --ckpt-format \\"$0\\"", "Ref::format"]}}\n'},
+        [],
+    ),
     "a file of variables that just loads": (
         {"justfile": f"set dotenv-load\n\ntrain:\n    {RUN} {GOOD}\n", ".env": f"# all runs\n{NAME}=1\n"},
         [f".env:2 {CONNECTIONS}"],

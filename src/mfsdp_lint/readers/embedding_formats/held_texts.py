@@ -25,10 +25,11 @@ _BARE = lazy_pattern(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
 _FILLED_IN = lazy_pattern(
-    r"\$?\{\{.{0,2000}?\}\}|\$\[\[.{0,2000}?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}",
+    r"\$?\{\{.{0,2000}?\}\}|\$\[\[.{0,2000}?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}"
+    r"|@[A-Z][A-Z0-9_]*@|\bRef::\w+",
     re.DOTALL,
 )
-"""Placeholders that GitHub, GitLab, CircleCI and Argo fill in before a shell sees them."""
+"""Placeholders that GitHub, GitLab, CircleCI, Argo, configure, sed and AWS Batch fill in before a shell sees them."""
 
 
 def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
@@ -132,7 +133,8 @@ def with_holes(piece: Piece) -> Iterator[Piece]:
 
 _CONTROL = lazy_pattern(
     r"^[ \t]*(?:\{%[-+]?\s*(?P<jinja>\w+)[^\n]*%\}"
-    r"|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\})[ \t]*\n",
+    r"|\{\{-?\s*(?P<go>if|else|end|range|with|define|template)\b[^\n]*\}\}"
+    r"|%\{~?\s*(?P<terraform>if|else|endif|for|endfor)\b[^\n]*\})[ \t]*\n",
     re.MULTILINE,
 )
 _OPENING = {"if": "if", "for": "while", "range": "while", "with": "if"}
@@ -150,7 +152,7 @@ def with_branches(text: Text) -> Text:
     at, inside, was_inside, in_array = 0, 0, False, False
     waiting: list[str] = []
     for control in _CONTROL.finditer(whole):
-        kind = control["jinja"] or control["go"]
+        kind = control["jinja"] or control["go"] or control["terraform"]
         opens, closes = kind in _OPENING, kind.startswith("end")
         place = next(iter(sliced(text, control.start(), control.end() - 1)))
         if inside:
