@@ -21,8 +21,11 @@ _TOKEN = lazy_pattern(
     |(?P<field>\.(?=[A-Za-z_"]))|(?P<sign>\.\[|\.\.|//=|//|==|!=|<=|>=|[|+*/-]=|[.|,;:()\[\]{}?+*/<>=-]))""",
     re.VERBOSE,
 )
+_LONGEST, _LARGEST = 100_000, 1e15
+"""Characters of a text, items of a list, and the size of a number."""
 _FIELD = ".name"
 """The token of the dot that a name follows at once."""
+_NO_BLANK = lazy_pattern(r"\S")
 _MOST_RESULTS = 1_000
 _INPUTS = "inputs"
 """The name under which a query knows its documents, which `inputs` yields."""
@@ -44,11 +47,11 @@ def query(
     documents then. `names` may have texts with a HOLE, which a result may contain.
     """
     try:
-        given = documents(text or "")
+        given = documents(text or "") if reads != "none" or _INPUTS in said else []
         values = given if reads == "each" else [given if reads == "all" else None]
-        tree, known = _Query(said).tree(), {**names, _INPUTS: given}
+        tree, known = _Query(said).tree(), {**names, **({_INPUTS: given} if reads == "none" else {})}
         return "".join(f"{layout(found)}\n" for value in values for found in _run(tree, value, known))
-    except (NotMatched, re.error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+    except (NotMatched, re.error, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         return None
 
 
@@ -57,12 +60,12 @@ def documents(text: str) -> list[Any]:
 
     Raises ValueError where it is neither.
     """
-    found, rest, decoder = [], text.strip(), json.JSONDecoder()
+    found, decoder = [], json.JSONDecoder()
+    text, at = text.rstrip(), 0
     try:
-        while rest:
-            value, end = decoder.raw_decode(rest)
+        while at < len(text):
+            value, at = decoder.raw_decode(text, _NO_BLANK.search(text, at).start())  # type: ignore[union-attr]
             found.append(value)
-            rest = rest[end:].lstrip()
     except ValueError:
         import yaml
 
@@ -74,12 +77,12 @@ def documents(text: str) -> list[Any]:
 
 
 class _Query:
-    """A query as it is read; each method yields the results of a part of it for a value."""
+    """A query as it is read; each method reads a part of it as a tree."""
 
     def __init__(self, said: str) -> None:
         self.tokens: list[str] = []
-        at = 0
-        while at < len(said.rstrip()):
+        at, said = 0, said.rstrip()
+        while at < len(said):
             found = _TOKEN.match(said, at)
             if found is None:
                 raise _Unknown
@@ -108,15 +111,11 @@ class _Query:
 
     def _pipe(self) -> Any:
         left = self._comma()
-        if self._take("as"):
-            name = self._variable()
-            self._expect("|")
-            return ("as", left, name, self._pipe())
         return ("pipe", left, self._pipe()) if self._take("|") else left
 
     def _reduction(self) -> Any:
         """Read what follows `reduce`."""
-        each = self._postfix()
+        each = self._path()
         self._expect("as")
         name = self._variable()
         self._expect("(")
@@ -150,6 +149,15 @@ class _Query:
         return left
 
     def _postfix(self) -> Any:
+        """Read a term, and what is done with a variable that is bound to it."""
+        tree = self._path()
+        if not self._take("as"):
+            return tree
+        name = self._variable()
+        self._expect("|")
+        return ("as", tree, name, self._pipe())
+
+    def _path(self) -> Any:
         tree = self._term()
         while True:
             if self._take("?"):
@@ -183,7 +191,7 @@ class _Query:
         match word:
             case ".":
                 return ("self",)
-            case ".name":
+            case _ if word == _FIELD:
                 return ("key", ("self",), self._name())
             case ".[":
                 return self._index(("self",))
@@ -326,10 +334,14 @@ def _run(tree: Any, value: Any, names: Names) -> Iterator[Any]:
                 yield dict(chosen)
         case ("each", inner):
             for whole in _run(inner, value, names):
-                yield from list(whole.values() if isinstance(whole, dict) else whole)[:_MOST_RESULTS]
+                if not isinstance(whole, (dict, list)) or len(whole) > _MOST_RESULTS:
+                    raise _Unknown
+                yield from list(whole.values()) if isinstance(whole, dict) else whole
         case ("key", inner, name):
             for whole in _run(inner, value, names):
                 for key in _run(name, value, names):
+                    if isinstance(whole, (str, bool, int, float)):
+                        raise _Unknown
                     if isinstance(whole, dict):
                         yield whole.get(key)
                     else:
@@ -361,11 +373,11 @@ def _run(tree: Any, value: Any, names: Names) -> Iterator[Any]:
         case ("call", "path", [inner]):
             yield from map(list, _paths(inner, value, names))
         case ("call", "del", [inner]):
-            for path in reversed(list(_paths(inner, value, names))):
+            for path in sorted(_paths(inner, value, names), reverse=True):
                 value = _without(value, path)
             yield value
         case ("call", name, given):
-            if name in _CALLERS and given:
+            if name in _CALLERS and len(given) == 1:
                 yield from _CALLERS[name](value, lambda item: list(_run(given[0], item, names)))
             else:
                 yield from _called(name, [list(_run(each, value, names)) for each in given], value)
@@ -381,9 +393,8 @@ def _run(tree: Any, value: Any, names: Names) -> Iterator[Any]:
                     changed = _with(changed, path, _OPERATORS[sign[:-1]](_at(changed, path), given))
                 yield changed
         case (sign, left, right):
-            for first in _run(left, value, names):
-                for second in _run(right, value, names):
-                    yield _OPERATORS[sign](first, second)
+            for second in _run(right, value, names):
+                yield from (_OPERATORS[sign](first, second) for first in _run(left, value, names))
         case _:
             raise _Unknown
 
@@ -431,6 +442,8 @@ def _inner_paths(value: Any) -> Iterator[_Path]:
 
 def _at(value: Any, path: Iterable[Any]) -> Any:
     for key in path:
+        if isinstance(key, int) and not 0 <= key < len(value or ()):
+            raise _Unknown
         if value is None or (isinstance(value, list) and not -len(value) <= key < len(value)):
             return None
         value = value.get(key) if isinstance(value, dict) else value[key]
@@ -458,13 +471,16 @@ def _without(value: Any, path: _Path) -> Any:
 
 
 def _is_true(value: Any) -> bool:
-    return value not in (None, False)
+    return value is not None and value is not False
 
 
 def _sum(first: Any, second: Any) -> Any:
     if first is None or second is None:
         return second if first is None else first
-    return {**first, **second} if isinstance(first, dict) else first + second
+    found = {**first, **second} if isinstance(first, dict) else first + second
+    if isinstance(found, (str, list)) and len(found) > _LONGEST:
+        raise _Unknown
+    return _number(found)
 
 
 def _difference(first: Any, second: Any) -> Any:
@@ -474,7 +490,9 @@ def _difference(first: Any, second: Any) -> Any:
 def _product(first: Any, second: Any) -> Any:
     """Return a product; of two objects, the second laid over the first at every depth."""
     if not isinstance(first, dict):
-        return first * second
+        if not all(isinstance(each, (int, float)) for each in (first, second)):
+            raise _Unknown
+        return _number(float(first) * second if abs(first * 1.0) > _LARGEST else first * second)
     both = {name: each for name, each in second.items() if isinstance(each, dict) and isinstance(first.get(name), dict)}
     return {**first, **second, **{name: _product(first[name], each) for name, each in both.items()}}
 
@@ -483,7 +501,12 @@ def _quotient(first: Any, second: Any) -> Any:
     """Return a quotient; of two texts, the pieces of the first between the second."""
     if isinstance(first, str):
         return _compared(first).split(_compared(second))
-    return first // second if isinstance(first, int) and first % second == 0 else first / second
+    return _number(first / second)
+
+
+def _number(value: Any) -> Any:
+    """Return a number as jq prints it: one without a fraction has no point."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST else value
 
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -530,6 +553,17 @@ def _of_entries(entries: Iterable[Any]) -> Any:
     return {each["key"]: each.get("value") for each in entries}
 
 
+def _contains(value: Any, part: Any) -> bool:
+    """Tell whether a text has another one; or a list, of no lists and objects, each of some others."""
+    if isinstance(value, list) and isinstance(part, list):
+        if any(isinstance(each, (dict, list)) for each in (*value, *part)):
+            raise _Unknown
+        return all(any(_contains(one, each) if isinstance(one, str) else one == each for one in value) for each in part)
+    if not isinstance(value, str):
+        raise _Unknown
+    return isinstance(part, str) and part in value
+
+
 def _flat(items: list[Any]) -> list[Any]:
     return [each for item in items for each in (_flat(item) if isinstance(item, list) else [item])]
 
@@ -545,7 +579,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "to_entries": _entries,
     "from_entries": _of_entries,
     "keys": lambda value: sorted(value) if isinstance(value, dict) else list(range(len(value))),
-    "keys_unsorted": list,
+    "keys_unsorted": lambda value: list(value.keys()),
     "add": lambda value: reduce(_sum, value.values() if isinstance(value, dict) else value, None),
     "first": lambda value: value[0],
     "last": lambda value: value[-1],
@@ -574,7 +608,7 @@ _OF_KNOWN_TEXTS: Mapping[str, Callable[..., Any]] = {
     "ltrimstr": lambda value, start: value.removeprefix(start) if isinstance(value, str) else value,
     "rtrimstr": lambda value, end: value.removesuffix(end) if isinstance(value, str) else value,
     "split": lambda value, mark: (value.split(mark) if mark else list(value)) if value else [],
-    "contains": lambda value, part: part in value if isinstance(value, str) else all(each in value for each in part),
+    "contains": lambda value, part: _contains(value, part),
 }
 """The functions that look into a text."""
 
@@ -618,9 +652,12 @@ def _called(name: str, given: list[list[Any]], value: Any) -> Iterator[Any]:
         yield from (value,) if _KINDS[name](value) else ()
         return
     if name == "range":
-        yield from islice(range(*(bound for (bound,) in given)), _MOST_RESULTS)
+        numbers = range(*(bound for (bound,) in given))
+        if len(numbers) > _MOST_RESULTS:
+            raise _Unknown
+        yield from numbers
         return
-    if name in ("recurse", "paths", "leaf_paths"):
+    if name in ("recurse", "paths", "leaf_paths") and not given:
         every = [(), *_inner_paths(value)] if name == "recurse" else list(_inner_paths(value))
         for path in every:
             part = _at(value, path)

@@ -621,5 +621,5 @@ def printed_by(name: str, arguments: Sequence[str], given: str | None, read: Rea
     """Return what a program prints; None where that is not known. Raises TimeoutError where that takes too long."""
     try:
         return TEXT_PROGRAMS[name](arguments, given, read)
-    except (OutputUnknown, IndexError, KeyError, ValueError, re.error):
+    except (OutputUnknown, IndexError, KeyError, ValueError, RecursionError, re.error):
         return None
