@@ -487,6 +487,7 @@ KEPT = {
     ),
 }
 LEFT = {
+    "a script that looks for a word of its own": ("check.sh", 'nvidia-smi -q | grep -q "True"\nls | grep -v "cfg"\n'),
     "another failure": ("nightly/cases.yaml", "- probe: train\n  exit: 1\n  stderr: requires the other format\n"),
     "a list that names another recipe": (
         "nightly/cases.yaml",
@@ -561,7 +562,15 @@ EXPORT = "export CUDA_DEVICE_MAX_CONNECTIONS=1"
 AT_THE_END = f"#!/bin/bash\n{EXPORT}\ntrap '{{0}}' EXIT\n{LAUNCH} {REST} --ckpt-format fsdp_dtensor\n"
 
 
-@pytest.mark.parametrize(("command", "is_exported"), [('"$HERE/hooks/after"', True), ("rm -rf /tmp/x", False)])
+@pytest.mark.parametrize(
+    ("command", "is_exported"),
+    [
+        ('"$HERE/hooks/after"', True),
+        ("cd /w; ./after.sh", True),
+        ("echo x && python after.py", True),
+        ("rm -rf /tmp/x; echo done", False),
+    ],
+)
 def test_a_variable_stays_for_a_program_that_the_end_of_a_script_starts(
     fixed: Fixed, command: str, is_exported: bool
 ) -> None:

@@ -394,6 +394,13 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         {"job.sh": f"#!/bin/bash\n{RUN} --save /c --ckpt-format @FORMAT@\n"},
         [],
     ),
+    "a script that puts it in": (
+        {
+            "job.tmpl": f"{RUN} --save /c --ckpt-format @FORMAT@\n",
+            "run.sh": '#!/bin/bash\nF=torch_dist\nsed "s/@FORMAT@/$F/" job.tmpl > out.sh\nbash out.sh\n',
+        },
+        [f"run.sh:2 {FORMAT}"],
+    ),
     "beside one that nobody replaces": (
         {"job.sh": f"#!/bin/bash\n{RUN} --seed @SEED@ --save /c --ckpt-format torch_dist\n"},
         [f"job.sh:2 {FORMAT}"],

@@ -309,8 +309,14 @@ QUERIES = [
     '.a | test("^b.c"), sub("[a-c]"; "x"), . / "-"',
     "[range(2; 4)], (.l | any(. > 2), all(. > 2), reverse, max), 7 / 2",
     "[.l, [.l]] | flatten | sort | unique",
+    "1 + 2 as $x | $x * 10, (.z // 42), (if 0 then 1 else 2 end), 0.5 * 2",
+    '[(1, 2) + (10, 20)], "\\(1, 2)-\\(3, 4)"',
+    'del(.l[1, 0]), (.l | contains([2])), (.a | contains("-"))',
 ]
-UNKNOWN_QUERIES = ["def twice: . * 2; .n | twice", "try error catch .", "env.HOME"]
+UNKNOWN_QUERIES = [
+    "def twice: . * 2; .n | twice", "try error catch .", "env.HOME", ".n / 0", "[range(2000)]", ".a[]?", ".a[0]?",
+    ".l[-1] = 9", "[recurse(.d)]", 'reduce range(60) as $i ("aa"; . + .)', "reduce range(60) as $i (3; . * .)", "[., inputs]",
+]  # fmt: skip
 MERGED = ["reduce .[] as $layer ({}; . * $layer)", ".[0] * .[1]", "add", "map(.k)"]
 DATA = '{"a": "b-c", "n": 1, "d": {"e": {"f": true, "g": null}}, "l": [1, 2, 3], "o": 1e-4}'
 

@@ -82,10 +82,10 @@ def _record(cls: type[Any], frozen: bool, eq: bool, order: bool) -> type[Any]:
         body["__hash__"] = _hash if frozen else None
     if frozen:
         body |= {"__setattr__": _refused, "__delattr__": _refused}
-        made_as_said = all(each.init for each in every) and "__post_init__" not in body
-        if made_as_said:
+        if all(each.init for each in every) and not hasattr(cls, "__post_init__"):
             body.setdefault("__reduce__", _reduced)
         else:
+            body.setdefault("__reduce__", object.__reduce__)
             body |= {"__getstate__": _state, "__setstate__": _restored}
     kind: Any = type(cls)
     made: type[Any] = kind(cls.__name__, cls.__bases__, body)
@@ -212,7 +212,7 @@ def _reduced(self: Any) -> tuple[Any, tuple[Any, ...]]:
     values = [getattr(self, each.name) for each in _fields(cls)]
     for each in reversed(_fields(cls)):
         value, default = values[-1], each.default
-        if value is not default and (type(value) is not type(default) or value != default):
+        if value is not default and (value or type(value) is not type(default)):  # (all that is nothing is equal)
             break
         values.pop()
     return cls, tuple(values)

@@ -64,7 +64,7 @@ class ShellFiles:
         return shell_comments(text)
 
 
-_TEMPLATE = lazy_pattern(r"^[ \t]*(?:\{%|%\{)|@[A-Z][A-Z0-9_]*@", re.MULTILINE)
+_TEMPLATE = lazy_pattern(r"^[ \t]*(?:\{%|%\{)|(?<![/#|,:;!])@[A-Z][A-Z0-9_]*@", re.MULTILINE)
 """A statement of Jinja or Terraform, or a placeholder of configure: what the script will be is not known everywhere."""
 
 _RELEVANT = lazy_pattern(

@@ -65,6 +65,8 @@ MADE: dict[str, tuple[str, Plain]] = {
     ),
     "a call for later": ("of(instantiate({'_target_': 'config.DDP', '_partial_': True, 'bucket_size': 7})())", 7),
     "a name": ("of(DDP(instantiate({'_target_': 'config.DDP', '_call_': False}).__name__))", "DDP"),
+    "what is plain stays so": ("of(DDP(instantiate({'size': 7, 'deep': {'size': 8}}).deep.size))", 8),
+    "one within what is plain": ("of(instantiate({'ddp': {'_target_': 'config.DDP', 'bucket_size': 7}}).ddp)", 7),
     "nothing": ("of(DDP(instantiate(None)))", None),
 }
 
@@ -74,8 +76,13 @@ def test_what_a_target_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ma
     assert variant(tmp_path, monkeypatch, f"    return {made}\n").value("ddp.bucket_size") == Known(size)
 
 
-def test_a_target_that_is_not_at_hand_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = "    return of(DDP(instantiate({'_target_': 'elsewhere.Thing'})))\n"
+@pytest.mark.parametrize(
+    "made", ["{'_target_': 'elsewhere.Thing'}", "{'_target_': 'config.DDP', '_recursive_': False, 'bucket_size': 7}"]
+)
+def test_what_is_not_at_hand_or_not_modelled_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    body = f"    return of(DDP(instantiate({made})))\n"
     assert variant(tmp_path, monkeypatch, body).value("ddp.bucket_size") == UNKNOWN
 
 

@@ -100,17 +100,21 @@ def _unread_run(users: EditUsers, need: Need, path: str) -> str:
     launches = re.compile(rf"(?<![\w-]){re.escape(os.path.splitext(os.path.basename(path))[0])}(?![\w-])")
     for other, text in users.search(path, (name,)).items():
         said = uncommented(text)
-        if other not in own and _STARTS.search(said) and "fsdp" not in said.lower() and not launches.search(said):
+        if other not in own and _keeps_checkpoints(said) and "fsdp" not in said.lower() and not launches.search(said):
             return f"{other} may keep its checkpoints in the same folder ({name})"
     return ""
 
 
-_OF_ONE_RUN = lazy_pattern(r"\w[-_.]\w|\d")
+def _keeps_checkpoints(text: str) -> bool:
+    start = _STARTS.search(text)
+    return start is not None and _OPTION.search(text, start.end()) is not None
+
+
+_OF_ONE_RUN = lazy_pattern(r"[A-Za-z]{3}\w*[-_.]\w")
 """A part of the name of a folder that says which run it is of."""
-_STARTS = lazy_pattern(
-    r"\b(?:torchrun|srun|python[\d.]*|accelerate)\b[\s\S]*?(?:--?|\bcheckpoint\.|[\"'])(?:load|save)(?:[_-]dir)?\b"
-)
-"""A command that starts a run which loads or saves."""
+_STARTS = lazy_pattern(r"\b(?:torchrun|srun|python[\d.]*|accelerate)\b")
+_OPTION = lazy_pattern(r"(?:--?|\bcheckpoint\.|[\"'])(?:load|save)(?:[_-]dir)?\b")
+"""A command that starts something, and an option of a run that loads or saves."""
 
 
 @lru_cache(maxsize=MOST_FILES)

@@ -46,7 +46,8 @@ def _functions(tree: ast.Module) -> Iterator[_Function]:
 
 
 _CACHED = lazy_pattern(
-    r"^@(?:\w+\.)*(?:lru_cache|cache|memoize)\b(?:[^\n]*\n)(?:@[^\n]*\n)*(?:async )?def (?P<name>\w+)", re.MULTILINE
+    r"^@(?:\w+\.)*(?:lru_cache|cache|memoize)\b(?:[^\n]*\n)(?:@[^\n]*\n){0,20}(?:async )?def (?P<name>\w+)",
+    re.MULTILINE,
 )
 
 
@@ -56,8 +57,8 @@ def _is_cached(text: str, name: str) -> bool:
 
 
 def _taken(function: _Function, sections: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the names from around a function that it gives to a section of a configuration, as they are, and of the
-    functions whose result it does, with that they are functions.
+    """Yield the names from around a function that it gives to a section of a configuration, each with whether it is a
+    function that makes the object.
     """
     nodes = list(ast.walk(function))
     own = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}

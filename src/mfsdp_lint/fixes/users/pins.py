@@ -46,7 +46,7 @@ _COMPARING_FOLDERS = lazy_pattern(
     r"^.*?\b(?P<git>git )?diff\b(?=[^\n]* (?:-\w*r\w*|--recursive|--exit-code)\b)(?P<said>.*)", re.MULTILINE
 )
 """A line that compares all files of folders, or a folder with what is committed."""
-_DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?!>>>)(?P<shown>\S.*?)[ \t]*$", re.MULTILINE)
+_DOCTEST = lazy_pattern(r"^[ \t]*>>> (?P<code>.*)\n[ \t]*(?!>>>)(?P<shown>\S.*)$", re.MULTILINE)
 _CONSTANT = lazy_pattern(r"(\w+)[ \t]*[:=]")
 """A line that binds a name at the top of a module."""
 _NAMES = lazy_pattern(r"(?<![\w./-])[\w./-]*\w\.\w+")
@@ -158,6 +158,7 @@ _OF_EXPECTATIONS = lazy_pattern(
     r"(?i)\.(?:ambr|snap|golden|approved\.\w+)\Z|(?:\A|[/_.-])(?:snapshots?|golden|expected|approved|regression)"
 )
 """The path of what a test keeps to compare results with: of syrupy, pytest-regressions, approvaltests."""
+_LINES_OF_A_RESULT = 200
 
 
 def _kept_result(users: EditUsers, request: FixRequest, settings: Collection[str]) -> str:
@@ -167,19 +168,26 @@ def _kept_result(users: EditUsers, request: FixRequest, settings: Collection[str
             value, word = need.variant.value(setting), setting.rpartition(".")[2]
             if not isinstance(value, Known):
                 continue
-            kept = re.compile(
-                rf"(?<!\w){re.escape(need.recipe.name)}(?!\w)(?:[^\n]*\n){{0,200}}?"
-                rf"[^\n]*(?<!\w){re.escape(word)}[\"']?\s*[:=]\s*[\"']?{re.escape(str(value.value))}(?!\w)",
-                re.IGNORECASE,
-            )
+            said = rf"(?<!\w){re.escape(word)}[\"']?\s*[:=]\s*[\"']?{re.escape(str(value.value))}(?!\w)"
+            old, name = re.compile(said, re.IGNORECASE), _any_of([need.recipe.name])
             for other, text in users.search(need.recipe.path, (need.recipe.name, word)).items():
-                if not is_python(other) and _OF_EXPECTATIONS.search(other) and kept.search(text):
+                if not is_python(other) and _OF_EXPECTATIONS.search(other) and _is_behind(name, old, text):
                     return f"{other} keeps the old value for a test"
     return ""
 
 
-_IS_UNCHANGED = lazy_pattern(r"\bgit (?:diff|status)\b[^\n]*(?:--exit-code|--quiet|--porcelain)")
-_STARTED = lazy_pattern(r"\bpython[\d.]*\s+(?:-m\s+(?P<module>[\w.]+)|(?P<file>[\w./-]+\.py))")
+def _is_behind(name: re.Pattern[str], old: re.Pattern[str], text: str) -> bool:
+    """Tell whether a value stands in the lines behind the one with a recipe's name, or in that itself."""
+    left = 0
+    for line in text.split("\n"):
+        left = _LINES_OF_A_RESULT if name.search(line) else left - 1
+        if left > 0 and old.search(line):
+            return True
+    return False
+
+
+_IS_UNCHANGED = lazy_pattern(r"\bgit (?:diff|status)\b[^\n]{0,300}?(?:--exit-code|--quiet|--porcelain)")
+_STARTED = lazy_pattern(r"\bpython[\d.]*\s+(?:-[A-Za-z]\s+){0,4}?(?:-m\s+(?P<module>[\w.]+)|(?P<file>[\w./-]+\.py))")
 _WRITES = lazy_pattern(r"\bwrite_(?:text|bytes)\(|\.(?:write|dump|to_yaml|save)\(")
 
 
@@ -187,18 +195,18 @@ def _maker_of_page(users: EditUsers, request: FixRequest, path: str, settings: C
     """Return a program that writes files from a setting of recipes, where somebody looks whether git has them so."""
     if not is_python(path):
         return ""
-    package = os.path.basename(os.path.dirname(os.path.abspath(path)))
-    words = {each.rpartition(".")[2] for each in settings}
+    names = (os.path.basename(os.path.dirname(os.path.abspath(path))), os.path.splitext(os.path.basename(path))[0])
+    said_in = _any_of([each.rpartition(".")[2] for each in settings])
     own = {path, *(need.recipe.path for need in request.needs)}
+    texts = {other: text for name in names for other, text in users.search(path, (name,)).items() if other not in own}
+    writing = {other for other, text in texts.items() if _WRITES.search(text) and said_in.search(text)}
     for checker, said in users.search(path, ("git",)).items():
         if not _IS_UNCHANGED.search(uncommented(said)):
             continue
         for found in _STARTED.finditer(uncommented(said)):
             program = found["file"] or found["module"].replace(".", "/") + ".py"
-            for other, text in users.search(path, (package,)).items():
-                if other in own or not f"/{other}".endswith(f"/{program.removeprefix('./')}"):
-                    continue
-                if _WRITES.search(text) and any(re.search(rf"(?<!\w){each}(?!\w)", text) for each in words):
+            for other in sorted(writing):
+                if f"/{other}".endswith(f"/{program.removeprefix('./')}"):
                     return f"{other} writes what {checker} wants unchanged"
     return ""
 
@@ -217,8 +225,12 @@ _LOOKS = lazy_pattern(
     re.MULTILINE,
 )
 """A line with a command, or a key of a hook, behind which a text is that is looked for."""
-_PIECE = lazy_pattern(r"\A:[ \t]+(?P<whole>.+)|'(?P<plain>[^']+)'|\"(?P<escaped>(?:[^\"\\]|\\.)+)\"")
-_OF_AWK = lazy_pattern(r"/((?:[^/\\]|\\.)+)/")
+_PIECE = lazy_pattern(r"\A:[ \t]+(?P<whole>.+)|'(?P<plain>[^']{1,1000})'|\"(?P<escaped>(?:[^\"\\]|\\.){1,1000})\"")
+_OF_AWK = lazy_pattern(r"/((?:[^/\\]|\\.){1,1000})/")
+
+
+_SHORTEST = 6
+"""Characters of a value that says what is looked for; True is not one of them."""
 
 
 def _seeker(users: EditUsers, request: FixRequest, edit: Edit, settings: Collection[str]) -> str:
@@ -233,11 +245,20 @@ def _seeker(users: EditUsers, request: FixRequest, edit: Edit, settings: Collect
     origins = (need.variant.origin(each) for need in request.needs for each in settings)
     lines = {span.end_line for origin in origins if origin is not None for span in origin.spans() if span.path == path}
     gone += [line for number, line in enumerate(text.split("\n"), 1) if number in lines]
+    values = {
+        str(each.value)
+        for need in request.needs
+        for path in settings
+        if isinstance(each := need.variant.value(path), Known)
+    }
+    values |= {str(need.set[each]) for need in request.needs for each in settings if each in need.set}
+    names = {each.rpartition(".")[2] for each in settings}
+    about = [*names, *(each for each in values if len(each) >= _SHORTEST)]
     for other, said in users.search(path, ()).items():
         if is_python(other) or other.endswith(NOTEBOOK):
             continue
         for piece in _sought(said):
-            if _is_found(piece, gone) != _is_found(piece, added):
+            if any(each in piece for each in about) and _is_found(piece, gone) != _is_found(piece, added):
                 return f"{other} looks for {piece}"
     return ""
 
@@ -254,10 +275,13 @@ def _sought(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+_compiled = lru_cache(maxsize=1024)(compiled)
+
+
 def _is_found(piece: str, lines: Sequence[str]) -> bool:
     """Tell whether a piece is found in a line, as a regular expression or as it stands."""
     try:
-        expression = compiled(piece)
+        expression = _compiled(piece)
         return any(piece in line or matched(expression, "search", line) for line in lines)
     except (re.error, NotMatched, TimeoutError):
         return any(piece in line for line in lines)
@@ -418,7 +442,7 @@ def _doctest(users: EditUsers, request: FixRequest, edit: Edit, settings: Collec
     module = os.path.splitext(os.path.basename(path))[0]
     for other, said in {path: text, **users.search(path, (module,), quoting=True)}.items():
         for each in _DOCTEST.finditer(said):
-            shows = each["shown"].strip("'\"") in old or of_setting.search(each["shown"])
+            shows = each["shown"].strip().strip("'\"") in old or of_setting.search(each["shown"])
             if shows and of_either.search(each["code"]):
                 return f"a doctest of {other} shows the old value"
     return ""

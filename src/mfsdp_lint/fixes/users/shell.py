@@ -354,12 +354,17 @@ def _traps(script: Script, node: Node) -> bool:
     return node.type == "command" and script.source(node).startswith("trap ")
 
 
+def _starts_program(command: str) -> bool:
+    """Tell whether a command in a text starts a program of the project, or code that is given to one."""
+    words = [each.strip("\"'(){}") for each in command.split()]
+    words = [each for each in words if each and "=" not in each]
+    return bool(words) and (_PROGRAM.match(words[0]) is not None or any(_CODE.fullmatch(word) for word in words))
+
+
 def _runs_code(script: Script, command: Node) -> bool:
     words = [script.source(each).strip("\"'") for each in command.named_children if each.type != "variable_assignment"]
     if words[:1] == ["trap"] and len(words) > 1:
-        words = [each.strip("\"';{}") for each in words[1].split()]
-        if words and _PROGRAM.match(words[0]):
-            return True
+        return any(map(_starts_program, re.split(r"[;&|\n]+", words[1])))
     if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
         return False
     return any(_CODE.fullmatch(word) for word in words)

@@ -26,10 +26,13 @@ _BARE = lazy_pattern(r"[\w@%+=:,./-]+")
 
 _FILLED_IN = lazy_pattern(
     r"\$?\{\{.{0,2000}?\}\}|\$\[\[.{0,2000}?\]\]|<<\s*[a-z_]+\.[\w.-]+\s*>>|\$\{[A-Za-z_][\w-]*\.[\w.\[\]-]+\}"
-    r"|@[A-Z][A-Z0-9_]*@|\bRef::\w+",
+    r"|(?<![/#|,:;!])@[A-Z][A-Z0-9_]*@|\bRef::\w+",
     re.DOTALL,
 )
-"""Placeholders that GitHub, GitLab, CircleCI, Argo, configure, sed and AWS Batch fill in before a shell sees them."""
+"""Placeholders that GitHub, GitLab, CircleCI, Argo, configure, sed and AWS Batch fill in before a shell sees them.
+
+Behind the sign that parts a command of sed a placeholder is what that command looks for.
+"""
 
 
 def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:

@@ -247,7 +247,7 @@ def value_of(said: str, scope: Mapping[str, Item], missing: Item = UNKNOWN_ITEM)
 
 
 _UNLIKE_PYTHON = lazy_pattern(
-    r"(?P<text>'[^']*'|\"[^\"]*\")|(?P<joins>~)"
+    r"(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|(?P<joins>~)"
     r"|\bis (?P<sign>not )?(?P<test>sameas|eq|equalto|ne|gt|ge|lt|le|divisibleby) "
     r"(?P<operand>'[^']*'|\"[^\"]*\"|[\w.]+)"
 )
@@ -290,7 +290,7 @@ _TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
     "ge": operator.ge,
     "lt": operator.lt,
     "le": operator.le,
-    "divisibleby": lambda one, other: one % other == 0,
+    "divisibleby": lambda one, other: int(one) == one and one % other == 0,
 }
 """The tests with an operand."""
 _COMPUTED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -342,6 +342,8 @@ def _evaluated(node: ast.expr, scope: Mapping[str, Item], missing: Item) -> Item
             ops=[ast.Is() | ast.IsNot() as kind],
             comparators=[ast.Call(func=ast.Name(id=test), args=[operand])],
         ) if test in _TESTS:
+            if isinstance(left, ast.BinOp):
+                return UNKNOWN_ITEM  # (a test is for the last operand alone)
             holds = _TESTS[test](_plain(value(left)), _plain(value(operand)))
             return Scalar(holds == isinstance(kind, ast.Is))
         case ast.Compare(left=left, ops=[kind], comparators=[right]) if type(kind) in _COMPARED:
@@ -446,8 +448,8 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "trim": lambda value: spelled(value).strip(),
     "capitalize": lambda value: spelled(value).capitalize(),
     "abs": abs,
-    "max": max,
-    "min": min,
+    "max": lambda value: max(value, key=operator.pos),
+    "min": lambda value: min(value, key=operator.pos),
     "sum": sum,
     "length": len,
     "count": len,

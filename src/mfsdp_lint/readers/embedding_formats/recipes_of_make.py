@@ -524,7 +524,8 @@ def _value(piece: Piece, known: Mapping[str, Text | None]) -> Text | None:
         if part is None:
             return None
         kind = next(name for name in ("double", "single", "default", "name") if part[name] is not None)
-        inner = known.get(part["name"] if kind == "name" else f"${part['variable']}")
+        names = {"name": part["name"], "default": f"${part['variable']}"}
+        inner = known.get(names[kind]) if kind in names else None
         if inner is not None:
             found += inner
         elif kind == "name":

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import groupby, islice, product
+from math import isfinite
 from typing import Any, Literal
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -506,6 +507,8 @@ def _quotient(first: Any, second: Any) -> Any:
 
 def _number(value: Any) -> Any:
     """Return a number as jq prints it: one without a fraction has no point."""
+    if isinstance(value, float) and not isfinite(value):
+        raise _Unknown
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST else value
 
 

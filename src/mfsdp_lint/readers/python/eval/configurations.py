@@ -200,11 +200,12 @@ def loader_of(interp: Interpreter, function: Function, call: Call) -> Object:
     if function.name == "from_yaml":
         path = text_of_path(given)
         try:
-            is_known = path is not None and text_of(interp, path, call.frame.module) is not None
+            found = None if path is None else text_of(interp, path, call.frame.module)
         except FileNotFoundError:
             return MISSING
+        is_known = found is not None and "_target_" in found[1]
     else:
-        is_known = isinstance(given, DictObject)
+        is_known = isinstance(given, DictObject) and "_target_" in given.fields
     return WRITTEN[0](interp, f"hydra.utils.container_{function.name}") if is_known else MISSING
 
 

@@ -664,7 +664,7 @@ def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]
         return Option(interp.tick(), text)
     number = options.get("nargs")
     number = _NUMBERS.get(getattr(number, "name", ""), number)
-    if not text.startswith("-") and (number == "..." or (number == "*" and options.get("default") is None)):
+    if text and not text.startswith("-") and (number == "..." or (number == "*" and options.get("default") is None)):
         return ListObject([], interp.tick())  # (CPython's `_get_values`)
     if not text.startswith("-") and number not in ("?", "*"):
         return Option(interp.tick(), text, not_none=True)

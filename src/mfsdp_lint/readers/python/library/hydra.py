@@ -145,8 +145,12 @@ def _built_on(interp: Interpreter, folder: str | None, name: Object, module: Mod
         return []
     files, own = _Files(interp, folder, module, "MULTIRUN"), name.removesuffix(_SUFFIX)
     beside = (interp.finder.entries(place).matching(f"*{_SUFFIX}") for place in located(interp, folder, module))
+    stems = dict.fromkeys(each.removesuffix(_SUFFIX) for names in beside for each in names)
+    texts = {stem: _text_beside(interp, f"{folder}/{stem}{_SUFFIX}", module) for stem in stems if stem != own}
+    if not any("defaults" in text and own in text for text in texts.values()):
+        return []
     parts: dict[str, set[str]] = {}
-    for stem in dict.fromkeys(each.removesuffix(_SUFFIX) for names in beside for each in names):
+    for stem in (stem for stem, text in texts.items() if "defaults" in text):
         loaded: list[str] = []
 
         def load(path: str, loaded: list[str] = loaded) -> ConfigFile[dict[Any, Placed]] | None:
@@ -158,6 +162,13 @@ def _built_on(interp: Interpreter, folder: str | None, name: Object, module: Mod
             parts[stem] = {*loaded} - {stem}
     used = set[str]().union(*parts.values())
     return [stem for stem, of in parts.items() if own in of and stem not in used][:_MOST_RUNS]
+
+
+def _text_beside(interp: Interpreter, path: str, module: Module) -> str:
+    try:
+        return (text_of(interp, path, module) or ("", ""))[1]
+    except FileNotFoundError:
+        return ""
 
 
 def _swept_by_file(interp: Interpreter, folder: str | None, name: Object, module: Module) -> list[OverrideWord]:

@@ -27,13 +27,24 @@ def _named(path):
     return getattr(owner, last)
 
 
+def _elsewhere(*values):
+    """Be what is not modelled."""
+    return _importlib.import_module("hydra._internal.instantiate._instantiate2").instantiate_node(*values)
+
+
 def _made(value, args=(), drops=False):
     if isinstance(value, list):
         return [_made(each, drops=drops) if isinstance(each, (dict, list)) else each for each in value]
     if not isinstance(value, dict):
         return value
     if value.get("_target_") is None:
-        return {name: _made(each, drops=drops) if isinstance(each, (dict, list)) else each for name, each in value.items()}
+        made = dict(value)
+        for name, each in value.items():
+            if isinstance(each, (dict, list)):
+                made[name] = _made(each, drops=drops)
+        return made if drops else _OmegaConf.create(made)
+    if "_recursive_" in value or "_convert_" in value:
+        return _elsewhere(value)
     found = _named(value["_target_"])
     if not value.get("_call_", True):
         return found
@@ -53,6 +64,8 @@ def _made(value, args=(), drops=False):
 def instantiate(config, *args, **kwargs):
     if config is None:
         return None
+    if any(isinstance(each, dict) for each in kwargs.values()):
+        return _elsewhere(config, kwargs)
     whole = config if isinstance(config, (dict, list)) else _OmegaConf.to_container(config, resolve=True)
     return _made({**whole, **kwargs} if kwargs else whole, args)
 
