@@ -315,7 +315,8 @@ QUERIES = [
 ]
 UNKNOWN_QUERIES = [
     "def twice: . * 2; .n | twice", "try error catch .", "env.HOME", ".n / 0", "[range(2000)]", ".a[]?", ".a[0]?",
-    ".l[-1] = 9", "[recurse(.d)]", 'reduce range(60) as $i ("aa"; . + .)', "reduce range(60) as $i (3; . * .)", "[., inputs]",
+    ".l[-1] = 9", "[recurse(.d)]", 'reduce range(60) as $i ("aa"; . + .)', "reduce range(60) as $i (3; . * .)",
+    "[., inputs]",
 ]  # fmt: skip
 MERGED = ["reduce .[] as $layer ({}; . * $layer)", ".[0] * .[1]", "add", "map(.k)"]
 DATA = '{"a": "b-c", "n": 1, "d": {"e": {"f": true, "g": null}}, "l": [1, 2, 3], "o": 1e-4}'
