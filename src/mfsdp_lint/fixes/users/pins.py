@@ -199,7 +199,11 @@ def _maker_of_page(users: EditUsers, request: FixRequest, path: str, settings: C
     said_in = _any_of([each.rpartition(".")[2] for each in settings])
     own = {path, *(need.recipe.path for need in request.needs)}
     texts = {other: text for name in names for other, text in users.search(path, (name,)).items() if other not in own}
-    writing = {other for other, text in texts.items() if _WRITES.search(text) and said_in.search(text)}
+    imports = re.compile(
+        rf"^[ \t]*(?:from|import)[ \t][^\n]*(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.MULTILINE
+    )
+    asking = (imports, said_in, _WRITES)
+    writing = {other for other, text in texts.items() if all(each.search(text) for each in asking)}
     for checker, said in users.search(path, ("git",)).items():
         if not _IS_UNCHANGED.search(uncommented(said)):
             continue
