@@ -77,7 +77,7 @@ def _reader(users: EditUsers, need: Need, path: str) -> str:
     if not isinstance(old, Known) or not isinstance(folder, Known):
         return ""
     place, said = str(folder.value).rstrip("/"), str(old.value)
-    own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
+    own = _own(users, path)
     texts = users.search(path, (said,)).items() if "/" in place else ()
     saying = [each for each, text in texts if each not in own and _is_reader(text, said)]
     naming = users.search(path, (os.path.basename(place),)) if saying else {}
@@ -90,13 +90,19 @@ def _reader(users: EditUsers, need: Need, path: str) -> str:
     return ""
 
 
+def _own(users: EditUsers, path: str) -> set[str]:
+    """Return an edited file and those of all recipes that are read: what they do the proof compares."""
+    pieces = (piece for recipe in users.recipes for piece, _, _ in recipe.pieces)
+    return {path, *(recipe.path for recipe in users.recipes), *pieces}
+
+
 def _unread_run(users: EditUsers, need: Need, path: str) -> str:
     """Return a text that names the run's folder where it starts a run without FSDP, of which no recipe is read."""
     folder = need.variant.value(_SAVE)
     name = str(folder.value).rstrip("/").rpartition("/")[2] if isinstance(folder, Known) else ""
     if not _OF_ONE_RUN.search(name):
         return ""
-    own = {path, *(each[0] for recipe in users.recipes for each in ((recipe.path,), *recipe.pieces))}
+    own = _own(users, path)
     launches = re.compile(rf"(?<![\w-]){re.escape(os.path.splitext(os.path.basename(path))[0])}(?![\w-])")
     for other, text in users.search(path, (name,)).items():
         said = uncommented(text)

@@ -611,7 +611,7 @@ _OF_KNOWN_TEXTS: Mapping[str, Callable[..., Any]] = {
     "ltrimstr": lambda value, start: value.removeprefix(start) if isinstance(value, str) else value,
     "rtrimstr": lambda value, end: value.removesuffix(end) if isinstance(value, str) else value,
     "split": lambda value, mark: (value.split(mark) if mark else list(value)) if value else [],
-    "contains": lambda value, part: _contains(value, part),
+    "contains": _contains,
 }
 """The functions that look into a text."""
 

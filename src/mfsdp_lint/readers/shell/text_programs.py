@@ -529,7 +529,11 @@ _QUERY_FLAGS = {
 }
 
 
-_NAMING: Mapping[str, Callable[[str], Any]] = {"--arg": str, "--argjson": json.loads, "--slurpfile": str}
+_NAMING: Mapping[str, Callable[[str, Read], Any]] = {
+    "--arg": lambda value, read: value,
+    "--argjson": lambda value, read: json.loads(value),
+    "--slurpfile": lambda value, read: documents(_texts([value], None, read)),
+}
 """The options that give a variable of a query a value: a text, JSON, or the documents of a file."""
 
 
@@ -543,9 +547,7 @@ def _query(arguments: Sequence[str], given: str | None, read: Read) -> str:
         word = rest.pop(0)
         if word in _NAMING:
             name, value = rest.pop(0), rest.pop(0)
-            names[f"${name}"] = (
-                documents(_texts([value], None, read)) if word == "--slurpfile" else _NAMING[word](value)
-            )
+            names[f"${name}"] = _NAMING[word](value, read)
         elif word in ("-f", "--from-file"):
             operands.insert(0, re.sub(r"(?m)(?<!\S)#.*", "", _texts([rest.pop(0)], None, read)))
         elif re.fullmatch(r"-[rcejns]+", word):

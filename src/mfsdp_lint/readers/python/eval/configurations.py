@@ -182,7 +182,8 @@ def configures_run(value: Object) -> bool:
 CONTAINER = "ConfigContainer"
 
 
-_LOADERS = ("from_yaml", "from_dict")
+_LOADERS = {"from_yaml": "yaml_path", "from_dict": "config_dict"}
+"""The methods that make a configuration, each with the name of what it is given."""
 _BASE = "_ConfigContainerBase"
 
 
@@ -195,8 +196,7 @@ def loader_of(interp: Interpreter, function: Function, call: Call) -> Object:
     cls = function.cls
     if function.name not in _LOADERS or not isinstance(cls, ClassObject) or cls.name not in (CONTAINER, _BASE):
         return MISSING
-    name = "yaml_path" if function.name == "from_yaml" else "config_dict"
-    given = interp.settle(call.argument(1, name))
+    given = interp.settle(call.argument(1, _LOADERS[function.name]))
     if function.name == "from_yaml":
         path = text_of_path(given)
         try:

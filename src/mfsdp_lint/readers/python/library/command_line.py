@@ -219,13 +219,18 @@ class Declaration:
     act: Callable[[Use, dict[str, Object], Object, Call], None] | None = None
 
 
+def _number(options: dict[str, Object]) -> Object:
+    """Return how many words an option takes, as it says; `argparse.REMAINDER` and the like are texts."""
+    number = options.get("nargs")
+    return _NUMBERS.get(getattr(number, "name", ""), number)
+
+
 def declaration(names: list[Object], options: dict[str, Object], destination: str) -> Declaration | None:
     """Return the declaration of an option; None where the evaluator does not follow it."""
     texts = tuple(name for name in names if isinstance(name, str) and name.startswith("-"))
     action = options.get("action", "store")
     action = _EITHER if getattr(action, "name", "") == _EITHER else action
-    number = options.get("nargs")
-    number = _NUMBERS.get(getattr(number, "name", ""), number)
+    number = _number(options)
     if "**" in options or action not in (*_KNOWN, _EITHER) or not isinstance(number, (int, str, type(None))):
         return None
     if action == _EITHER:
@@ -662,8 +667,7 @@ def _option(interp: Interpreter, names: list[Object], options: dict[str, Object]
     text = next((name for name in known if name.startswith("--")), known[0] if known else "")
     if "**" in options or options.get("required") is True or options.get("default") == SUPPRESS:
         return Option(interp.tick(), text)
-    number = options.get("nargs")
-    number = _NUMBERS.get(getattr(number, "name", ""), number)
+    number = _number(options)
     if text and not text.startswith("-") and (number == "..." or (number == "*" and options.get("default") is None)):
         return ListObject([], interp.tick())  # (CPython's `_get_values`)
     if not text.startswith("-") and number not in ("?", "*"):

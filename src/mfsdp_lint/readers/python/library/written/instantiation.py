@@ -11,20 +11,10 @@ import functools as _functools
 import importlib as _importlib
 
 import yaml as _yaml
+from hydra.utils import get_object as _get_object
 from omegaconf import OmegaConf as _OmegaConf
 
 _OWN = ("_target_", "_args_", "_partial_", "_call_", "_recursive_", "_convert_", "_name_")
-
-
-def _named(path):
-    if not isinstance(path, str):
-        return path
-    name, _, last = path.rpartition(".")
-    try:
-        owner = _importlib.import_module(name)
-    except ModuleNotFoundError:
-        owner = _named(name)
-    return getattr(owner, last)
 
 
 def _elsewhere(*values):
@@ -45,7 +35,7 @@ def _made(value, args=(), drops=False):
         return made if drops else _OmegaConf.create(made)
     if "_recursive_" in value or "_convert_" in value:
         return _elsewhere(value)
-    found = _named(value["_target_"])
+    found = _get_object(value["_target_"]) if isinstance(value["_target_"], str) else value["_target_"]
     if not value.get("_call_", True):
         return found
     known = found.__dataclass_fields__ if drops and _dataclasses.is_dataclass(found) else value
