@@ -53,3 +53,12 @@ def test_it_does_not_depend_on_where_the_tool_is_started(
     monkeypatch.chdir(tmp_path / start)
     assert name(path) == "team.llama.recipe"
     assert name(Path("llama.py") if start == "src/team" else path) == "team.llama.recipe"
+
+
+def test_of_upstreams_own_module_where_it_imports_nothing_of_upstream(tmp_path: Path) -> None:
+    path = tmp_path / "src/megatron/bridge/recipes/mine.py"
+    path.parent.mkdir(parents=True)
+    for package in (path.parent, path.parent.parent):
+        (package / "__init__.py").write_text("")
+    path.write_text("import torch\n\ndef recipe(cfg):\n    cfg.ddp.use_megatron_fsdp = True\n    return cfg\n")
+    assert name(path) == "megatron.bridge.recipes.mine.recipe"

@@ -58,8 +58,9 @@ def _make_function(interp: Interpreter, node: Any, frame: Frame) -> Object:
     closure = None if frame.fields is frame.module.fields else frame
     function = Function(node, frame.module, closure, node.name, frame.cls if frame.is_class else None)
     evaluate_defaults(interp, function, node.args, frame)
-    full = f"{frame.module.name}.{node.name}"
-    if closure is None and not frame.is_class and full.startswith("megatron.") and full in LIBRARY:
+    owner = f"{frame.function}." if frame.is_class else ""
+    full = f"{frame.module.name}.{owner}{node.name}"
+    if full.startswith("megatron.") and (closure is None or frame.is_class) and full in LIBRARY:
         # Upstream's own: what it comes to is known, its code leads out of sight.
         function.unwrapped = Native(full, LIBRARY[full])
     return function

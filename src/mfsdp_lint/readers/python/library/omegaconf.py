@@ -335,6 +335,12 @@ def _config_tree(interp: Interpreter, config: Object) -> ConfigTree:
     return made
 
 
+models(
+    "megatron.bridge.training.utils.config_utils._ConfigContainerBase.print_yaml",  # 0.2.0 to 0.4.2
+    "megatron.training.config.container.ConfigContainerBase.print_yaml",  # core 0.19.0, container.py:215
+)(lambda interp, call: None)
+
+
 @models(f"{UPSTREAM}create_omegaconf_dict_config")
 def _create_config(interp: Interpreter, call: Call) -> Object:
     excluded = DictObject({}, interp.tick())

@@ -143,7 +143,7 @@ class ModuleFinder(ModuleSearch):
         """Find the import root of a file: the nearest folder above it that its own imports use.
 
         Without one, it is the folder above its packages, or, as a package need not have an `__init__.py`, the nearest
-        one of the search path.
+        one of the search path. `megatron`, which several distributions fill, has none in any of them.
         """
         used = {os.path.abspath(root) for root in self._import_roots(path, tree)}
         above = os.path.dirname(absolute)
@@ -152,6 +152,8 @@ class ModuleFinder(ModuleSearch):
             return using or above
         while "__init__.py" in self.entries(above) and os.path.dirname(above) != above:
             above = os.path.dirname(above)
+        if os.path.basename(above) == "megatron" and above != os.path.dirname(absolute):
+            return os.path.dirname(above)
         searched = {os.path.abspath(root) for root in self.search_path}
         if os.path.basename(above) in SOURCE_FOLDERS:
             return above
