@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.megatron.conditions import agreed
 from mfsdp_lint.readers.python.eval import standard_objects
-from mfsdp_lint.readers.python.eval.class_views import direct_bases, order, own_attributes
+from mfsdp_lint.readers.python.eval.class_views import direct_bases, order, own_annotations, own_attributes
 from mfsdp_lint.readers.python.eval.classes import (
     GENERATED_INIT,
     NAMED_TUPLE,
@@ -232,7 +232,7 @@ def _instance_attribute(
         return value.cls
     if name == "__dict__":
         return attributes_of(interp, value)
-    if name == "__dataclass_fields__" and isinstance(value.cls, ClassObject):
+    if name in ("__dataclass_fields__", "__annotations__") and isinstance(value.cls, ClassObject):
         return _class_attribute(interp, value.cls, name, node, frame)
     if not isinstance(value.cls, ClassObject):
         return _attribute_of_candidates(interp, value, name, node, frame)
@@ -406,6 +406,8 @@ def _class_attribute(interp: Interpreter, cls: ClassObject, name: str, node: Any
     if name == "__dict__":
         own = own_attributes(interp, cls)
         return interp.unknown(f"vars({cls.name})", not_none=True) if own is None else own
+    if name == "__annotations__" and (said := own_annotations(interp, cls)) is not None:
+        return said
     meta = metaclass(interp, cls)
     attribute = lookup(interp, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:

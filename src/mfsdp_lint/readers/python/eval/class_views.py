@@ -1,19 +1,23 @@
-"""Views of a class that Python gives a program: `__mro__`, `__bases__` and `__dict__`."""
+"""Views of a class that Python gives a program: `__mro__`, `__bases__`, `__dict__` and `__annotations__`."""
 
 from __future__ import annotations
 
 import abc
 import ast
 import typing
+from functools import partial
 
 from mfsdp_lint.readers.python.eval.classes import bases, is_dataclass, is_enum, metaclass, mro, namespace
+from mfsdp_lint.readers.python.state.calling import evaluate, isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
+from mfsdp_lint.readers.python.state.paths import Raised
 from mfsdp_lint.readers.python.values.code import base_name
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     ClassObject,
     DictObject,
     External,
+    Frame,
     Object,
     Partial,
     StandardObject,
@@ -75,3 +79,40 @@ def own_attributes(interp: Interpreter, cls: Object) -> DictObject | None:
 
 def _unknown(interp: Interpreter, names: typing.Iterable[str]) -> DictObject:
     return DictObject({name: interp.unknown(name) for name in names}, interp.tick())
+
+
+def own_annotations(interp: Interpreter, cls: ClassObject) -> DictObject | None:
+    """Return `__annotations__` of a class; None where its body does not show them."""
+    if cls.node is None:
+        return None
+    said = [each for each in cls.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+    are_texts = any(
+        isinstance(each, ast.ImportFrom) and each.module == "__future__" and each.names[0].name == "annotations"
+        for each in cls.module.tree.body
+    )
+    frame = cls.closure or Frame(cls.module)
+    return DictObject(
+        {
+            each.target.id: ast.unparse(each.annotation) if are_texts else hint(interp, each.annotation, frame)
+            for each in said
+            if isinstance(each.target, ast.Name)
+        },
+        interp.tick(),
+    )
+
+
+def hint(interp: Interpreter, annotation: ast.expr | None, frame: Frame) -> Object:
+    """Return the type that an annotation means, as `typing.get_type_hints` does; unknown where that is not followed."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            annotation = None
+    if isinstance(annotation, ast.Constant) and annotation.value is None:
+        return External("types.NoneType")
+    if annotation is None:
+        return interp.unknown("type", not_none=True)
+    try:
+        return isolated(interp, partial(evaluate, interp, annotation, frame))
+    except Raised:
+        return interp.unknown("type", not_none=True)

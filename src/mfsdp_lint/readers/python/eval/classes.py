@@ -216,6 +216,9 @@ def is_subclass(interp: Interpreter, cls: Object, other: Object) -> bool | None:
     """Tell whether `cls` is `other` or derives from it; None if that cannot be known."""
     if _same(cls, other):
         return True
+    if isinstance(cls, Native) and cls.name.removeprefix("builtins.") in PYTHON_TYPES:
+        # (A class with a metaclass may take it for one of its own, as those that derive from `abc.ABC` do.)
+        return False if isinstance(other, ClassObject) and metaclass(interp, other) is None else None
     if not isinstance(cls, ClassObject):
         return None
     found = mro(interp, cls)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.class_views import hint, order, own_annotations
 from mfsdp_lint.readers.python.eval.classes import (
     GENERATED_INIT,
     NAMED_TUPLE,
@@ -86,6 +87,22 @@ def _named_tuple(interp: Interpreter, call: Call) -> Object:
         return _unknown_class(interp)
     values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=False))
     return _made(name, [written(interp, "typing.NamedTuple")], list(names), values, call.frame)
+
+
+@models("typing.get_type_hints", "typing_extensions.get_type_hints")
+def _type_hints(interp: Interpreter, call: Call) -> Object:
+    owner = interp.settle(call.argument(0))
+    if not isinstance(owner, ClassObject) or len(call.values) > 1 or order(interp, owner) is None:
+        return interp.unknown("hints", not_none=True)
+    said = annotations_of(interp, owner).items()
+    return DictObject({name: hint(interp, annotation, frame) for name, (annotation, frame) in said}, interp.tick())
+
+
+@models("inspect.get_annotations")
+def _own_annotations(interp: Interpreter, call: Call) -> Object:
+    owner = interp.settle(call.argument(0))
+    said = own_annotations(interp, owner) if isinstance(owner, ClassObject) and len(call.values) == 1 else None
+    return interp.unknown("annotations", not_none=True) if said is None else said
 
 
 @models("dataclasses.make_dataclass")
