@@ -1,4 +1,4 @@
-"""Experiments: configurations of a framework that turn FSDP on, which scripts hand to the framework's programs."""
+"""Experiments: configurations of a framework that use FSDP or Megatron, which scripts hand to its programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from mfsdp_lint.inputs.projects import above
 from mfsdp_lint.inputs.sources import Sources
 
 _NAMED = lazy_pattern(r"(?<![\w./-])(?:\$\{?\w+\}?/)?(?P<path>[\w./-]{0,500}\w\.ya?ml)\b")
-_SHARDS = lazy_pattern(r"fsdp\w*\s*:\s*true\b", re.IGNORECASE)
+_SHARDS = lazy_pattern(r"fsdp\w*\s*:\s*true\b|:[ \t]*[\"']?m(?:egatron[_-])?fsdp\b|\bmegatron_cfg\s*:", re.IGNORECASE)
+"""The switches of most frameworks, Automodel's strategy, and the section of NeMo-RL's that configures Megatron."""
 
 
 def experiments_in(path: str, text: str, sources: Sources) -> Iterator[tuple[str, str]]:

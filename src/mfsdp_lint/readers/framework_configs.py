@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
 from mfsdp_lint.core.front_ends import FrontEnd
@@ -301,15 +301,26 @@ def settings_at(
     here = _default_of(section)
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
     written |= _by_line(place, section)
-    written |= environment
+    # (What the caller takes away, the file may set again.)
+    written |= {path: each for path, each in environment.items() if each.value != NONE or path not in written}
     settings = written
     if profile.front_end.takes_flags and not section.open:
         settings = {each.path: each for each in default_settings(versions, here)} | written
     own = {(path := f"{OWN}{'.'.join(key)}"): Setting(path, leaf.value, leaf.origin) for key, leaf in section.leaves()}
     for made in place.made:
-        settings = _with(settings, own, made, _Writer(profile.front_end.name, here), closed=not section.open)
+        settings = _with(settings, own, made, _Writer(profile.front_end.name, here), partial(_lacks, place, section))
     asked = {} if section.open else {path: Setting(path, NONE, here) for path in profile.own_keys}
     return settings | asked | {path: each for path, each in own.items() if path in profile.own_keys}
+
+
+def made_by(profile: Profile, settings: Mapping[str, Setting], place: Span) -> Mapping[str, Setting]:
+    """Return the settings of a command line of Megatron-LM's with those that a framework makes of them there."""
+    changed = dict(settings)
+    for each in profile.places:
+        for made in each.made if not each.at else ():
+            writer = _Writer(profile.front_end.name, Origin(place, "default"))
+            changed = _with(changed, {}, made, writer, lambda path: path in settings)
+    return changed
 
 
 def _default_of(section: Section) -> Origin:
@@ -392,16 +403,29 @@ class _Writer:
         )
 
 
-def _with(settings: Written, own: Written, made: FrameworkSettings, writer: _Writer, *, closed: bool) -> Written:
-    """Add the settings that the framework makes; a setting that it may make, or not, is unknown."""
+def _lacks(place: SettingsPlace, section: Section, path: str) -> bool:
+    """Tell whether nothing in a section that is not seen can write a setting, or a key of the framework's own."""
+    if path.startswith(OWN):
+        return not section.may_have(*path.removeprefix(OWN).split("."))
+    if place.named in _named:
+        return not section.open
+    return not any(section.may_have(*key) for key, _ in place.keys(path))
+
+
+def _with(
+    settings: Written, own: Written, made: FrameworkSettings, writer: _Writer, lacks: Callable[[str], bool]
+) -> Written:
+    """Add the settings that the framework makes; a setting that it may make, or not, is unknown. `lacks` tells whether
+    nobody can have written a setting that is not seen.
+    """
     holds: bool | None = True
     if made.when is not None:
-        left_out = {path: Setting(path, NONE) for path in made.when.paths() if closed and path.startswith(OWN)}
+        left_out = {path: Setting(path, NONE) for path in made.when.paths() if path.startswith(OWN) and lacks(path)}
         holds = made.when.truth(Variant(WrittenSettings({**settings, **left_out, **own})))
     changed: dict[str, Value] = {}
     for path, value in made.settings:
         written = settings.get(path)
-        if made.default and (written is not None or not closed):
+        if made.default and (written is not None or not lacks(path)):
             continue
         if holds is not False and (written is None or written.value != value):
             changed[path] = value if holds else UNKNOWN

@@ -102,7 +102,19 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
             followed.add(program)
             if may_start(program, sources.text_or_none(program) or "", relevance, followed):
                 return True
-    return any(True for _ in experiments_in(path, text, sources))
+    return _starts_framework(text) or any(True for _ in experiments_in(path, text, sources))
+
+
+_MODULE = lazy_pattern(r"(?<=[\s\"']-m)[\s\"',]{1,99}([\w.]+)")
+
+
+def _starts_framework(text: str) -> bool:
+    """Tell whether a text names a program of a framework as a module."""
+    if not (modules := set(_MODULE.findall(text))):
+        return False
+    from mfsdp_lint.megatron.front_ends import profiles
+
+    return any(not modules.isdisjoint(profile.programs) for profile in profiles())
 
 
 def _speaks(text: str) -> bool:

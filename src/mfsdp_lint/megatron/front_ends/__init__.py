@@ -6,23 +6,25 @@ The form of a front-end's data file.
 
 name: primus                       what people call it
 source: AMD-AGI/Primus fd1eeabb    where its facts were read
-released_with: core                the next seven as in core.front_ends.FrontEnd
+released_with: core                the next three, `skips`, `spared`, `reverts` and `core` as in core.front_ends.FrontEnd
 takes_flags: true
 runs: megatron-lm
-starts_up: true
 mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
                                    (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
 commands: [megatron sft]           commands that start it; their options are the keys of its files
 instead:                           flags that name its file in the place of all other flags, each with the line that
   --yaml-cfg: a.py:105             makes it so
+started_with:                      how its programs are given one of its files:
+  file: [--config, '']             the options that name it ('': it is the first word that names a YAML file)
+  words: overrides                 what the other words are: overrides in Hydra's grammar, or `options` (`--a.b value`)
 programs: {verl.trainer.main: ppo} its programs of Hydra, each with the file that it composes where nobody names one
 ships:                             files that it brings along and a user's project does not have, each with the entries
   engine/megatron: {…}             that every release of it has there; all others of the file are not known. (Of
   model_engine/megatron@_global_:  Hydra's files, with the package of a head.) `models/{a, b}.yaml` are several files
   modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have. Where files
     lacks: [seed]                  name others by their paths (`inheritance`), a name is the end of a path, and `*` in
-                                   it stands for any part of a folder's or a file's name
+                                   it stands for any part of a folder's or a file's name. A mapping is all that stands at a key
 refuses:                           its own checks
   - rule: MFSDP350                 the rule that this is a case of (none: MFSDP706, which needs a `message`)
     when: model.context_parallel_size > 1 and own.strict   names first what is to be changed
@@ -185,13 +187,25 @@ class SettingsPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class StartedWith:
+    """How a framework's programs are given one of its files, and changes of what it says.
+
+    `file` are the options that name it; where "" is among them, it is the first word that names a YAML file. `words`
+    says in which form the other words change it.
+    """
+
+    file: tuple[str, ...]
+    words: Literal["overrides", "options"]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """A framework on top of another front-end: how its files are recognised and read.
 
     `mention` finds texts that may be its files, `known_by` are the keys of which they have one. `flags` are those of
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
     own commands, each a program with its first word. `instead` are flags that name its file. `programs` are its
-    programs of Hydra, with the file that each composes by itself. `compose` names how files are put together, `ships`
+    programs of Hydra, with the file that each composes by itself; `started_with` is about all others. `compose` names how files are put together, `ships`
     are known entries, by dotted keys, of files that it brings along. `reasons` say of rules why it is spared them, or
     reverts their fix.
     """
@@ -207,6 +221,7 @@ class Profile:
     commands: tuple[str, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
+    started_with: StartedWith | None = None
     ships: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict)
 
     @property
@@ -248,6 +263,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(fields.pop("commands", ())),
             dict(fields.pop("instead", {})),
             dict(fields.pop("programs", {})),
+            _started_with(fields.pop("started_with", None)),
             {name: dict(entries) for names, entries in fields.pop("ships", {}).items() for name in _each_name(names)},
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
@@ -256,6 +272,14 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     if fields:
         raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
     return profile
+
+
+def _started_with(data: Mapping[str, Any] | None) -> StartedWith | None:
+    if data is None:
+        return None
+    if data["words"] not in ("overrides", "options"):
+        raise ProfileError(f"programs are not changed by {data['words']!r}")
+    return StartedWith(tuple(data["file"]), data["words"])
 
 
 def _each_name(names: str) -> Iterator[str]:

@@ -8,6 +8,11 @@ profile knows of them is unknown.
 Of a program that takes a file in the place of its flags: the file, and that the flags are dropped.
 
     torchrun pretrain_gpt.py --yaml-cfg conf/gpt.yaml --use-megatron-fsdp …
+
+Of one that takes a file, and changes of it: the file, which tells whose program it is, with the changes.
+
+    uv run examples/run_grpo.py --config grpo.yaml policy.megatron_cfg.tensor_model_parallel_size=2
+    automodel finetune.yaml --distributed.ep_size 4
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import UNKNOWN, Known, is_known_as
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends import Profile, profiles
+from mfsdp_lint.megatron.front_ends import Profile, StartedWith, profiles
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import in_environment, recipes_of
@@ -30,9 +35,9 @@ from mfsdp_lint.readers.megatron_lm_flags import settings_from_flags, settings_o
 from mfsdp_lint.readers.overrides import settings_in, split_override
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, path_of
 from mfsdp_lint.readers.shell.script import Text, around, behind, known, located, option, plain
-from mfsdp_lint.readers.shell.shapes import element_of, flag_words, is_file_of_options, may_be_words
+from mfsdp_lint.readers.shell.shapes import element_of, flag_words, is_file_of_options, may_be_words, options_in
 from mfsdp_lint.readers.trees import Leaf, Section, merge, under
-from mfsdp_lint.readers.yaml.compose import compose_started
+from mfsdp_lint.readers.yaml.compose import COMPOSE, compose_started
 from mfsdp_lint.readers.yaml.document import Files
 
 
@@ -48,7 +53,7 @@ def runs_of_framework(
     profile = next((each for each in profiles() if name in each.programs), None)
     if profile is None:
         every = (each for profile in profiles() for each in _runs_of_file(profile, launch, path, sources, versions))
-        return in_environment(list(every), environment)
+        return in_environment(list(every) or _runs_with_file(launch, path, sources, environment, versions), environment)
     words = _words(launch.started.arguments, profile)
     file = _file(words, profile.programs[name], path, launch, sources)
     files = Files(sources, environment=environment)
@@ -88,6 +93,40 @@ def _runs_of_file(
             off = (each for each in on if own.origin(each.path) is None or is_known_as(own.value(each.path), False))
             dropped = [_dropped(each, flag, evidence, profile) for each in off]
             yield replace(recipe, variants=(replace(own, settings=With(own.settings, *named_by, *dropped)),))
+
+
+def _runs_with_file(
+    launch: ShellLaunch, path: str, sources: Sources, environment: Sequence[Setting], versions: Versions
+) -> list[Recipe]:
+    """Return the recipes of the file that the words name, as the other words change it: whose it is, the file tells."""
+    words = launch.started.arguments
+    files = Files(sources, environment=environment)
+    for profile in profiles():
+        if profile.started_with is None or (file := _named_file(profile.started_with, words)) is None:
+            continue
+        there = path_of(file, path, sources, launch.folder, launch.container)
+        root = files.tree(there) if there is not None else None
+        if there is None or root is None:
+            continue
+        over = _words(words, profile).values
+        if profile.started_with.words == "options":
+            over = Section()
+            for key, leaf in options_in(words)[0].items():
+                over = merge(over, under(key, leaf, leaf.origin)) if key.count(".") <= _DEEPEST else over
+        whole = COMPOSE[profile.compose](there, root, files, profile.ships, over)
+        if any(whole.get(*key) for key in profile.known_by):
+            return recipes_of(profile, path, whole, versions)
+    return []
+
+
+def _named_file(started: StartedWith, words: Sequence[Text]) -> str | None:
+    """Return the file that words name in one of the ways of a framework, the last of its options first."""
+    names = [plain(word).partition("=")[0] for word in words]
+    for number in range(len(names) - 1, -1, -1):
+        if names[number] in started.file and names[number]:
+            return located(_value(words, number, names[number]))
+    first = next(filter(is_file_of_options, words), None) if "" in started.file else None
+    return None if first is None else located(first)
 
 
 def _dropped(setting: Setting, flag: str, evidence: str, profile: Profile) -> Setting:

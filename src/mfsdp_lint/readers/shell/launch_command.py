@@ -204,6 +204,8 @@ def started_by(
         command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
         if command in commands():
             return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
+        if command and name in commands():
+            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, command=name)
         if name in _TAKES_SCRIPT and (text_at := _script_among(words[at + 1 :])) is not None:
             return InnerScript(text_at, None, [], environment, fresh or name in _OWN_ENVIRONMENT)
         ranked = ranked or name in RANK_LAUNCHERS

@@ -32,13 +32,14 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer, With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.front_ends import Pinned, profiles
+from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.megatron.versions import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Versions
+from mfsdp_lint.readers.framework_configs import made_by
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.launch_memory import ShellRead, Started
+from mfsdp_lint.readers.launch_memory import NOTHING, ShellRead, Started
 from mfsdp_lint.readers.programs import upstream_script
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
@@ -378,10 +379,13 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     environment = tuple(_environment(launch))
     given = given_by(launch, environment, _ranks(launch))
     program = program_of(launch, path, sources)
-    if program is not None:
-        return programs.start(program, given)
+    started = NOTHING if program is None else programs.start(program, given)
+    if program is not None and (started.recipes or started.ending is not None):
+        return started
     if known := runs_of_framework(launch, path, sources, environment, programs.asked.target):
-        return Started(tuple(known))
+        return replace(started, recipes=tuple(known))
+    if program is not None:
+        return started
     name = posixpath.basename(plain(launch.started.program))
     started = programs.start_upstream(name, path, given)
     open_to = Obstacle(name, launch.span, why="sets it to what is not known here")
@@ -422,7 +426,7 @@ def _shape(path: str, launch: ShellLaunch, sources: Sources) -> LaunchShape | No
     """Find the way in which a command configures a run; words that were cut off from it count as well."""
     if launch.started.command:
         profile = profile_of(launch.started.command)
-        if profile is None:
+        if profile is None or profile.started_with is not None:
             return None
         settings = partial(settings_of_options, profile, file_of_options(launch, path, sources))
         return LaunchShape("arguments", profile.front_end, lambda _: True, settings)
@@ -500,11 +504,15 @@ def _configured(base: Recipe, here: Kinds, versions: Versions, ends: Mapping[Spa
             variables={name: texts for _, run in runs for name, texts in run.recipe.variables.items()},
         )
     else:
-        front_end = _front_end(kind, here[0][0])
+        framework = _framework(kind, here[0][0])
+        front_end = kind.front_end if framework is None else framework.front_end
         same = [launch for launch, each in here if each is kind]
         within = Pinned.of(front_end, versions)
         for launch in same:
-            written: Settings = WrittenSettings(kind.settings(launch, within), kind.named(launch.started.arguments))
+            settings = kind.settings(launch, within)
+            if framework is not None:
+                settings = made_by(framework, settings, launch.span)
+            written: Settings = WrittenSettings(settings, kind.named(launch.started.arguments))
             name = posixpath.basename(plain(launch.started.program))
             if upstream_script(name, versions.bridge) is not None:
                 why = ends.get(launch.span, "is not followed")
@@ -519,13 +527,11 @@ def _configured(base: Recipe, here: Kinds, versions: Versions, ends: Mapping[Spa
     return replace(base, variants=tuple(variants), exposed=tuple(_different(exposed)))
 
 
-def _front_end(shape: LaunchShape, launch: ShellLaunch) -> FrontEnd:
-    """Return the front-end of the words: a framework on top of the shape's own, where a flag is the framework's."""
+def _framework(shape: LaunchShape, launch: ShellLaunch) -> Profile | None:
+    """Return the framework on top of the shape's front-end whose own flags are among the words; None without one."""
     names = {plain(text).partition("=")[0] for text in launch.started.arguments}
-    own = (
-        each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)
-    )
-    return next((each.front_end for each in own), shape.front_end)
+    every = (each for each in profiles() if each.front_end.is_a(str(shape.front_end)))
+    return next((each for each in every if not names.isdisjoint(each.flags)), None)
 
 
 def _environment(launch: ShellLaunch) -> Iterator[Setting]:

@@ -242,6 +242,19 @@ def settings_of_options(
 
     A file that is not at hand may hold anything.
     """
+    given, is_open = options_in(arguments)
+    is_open = is_open or (file is None and any(map(is_file_of_options, arguments[:1])))
+    entries = given if file is None else {**file.entries, **given}
+    section = Section(entries, Origin(place, "assigned"), open=is_open)
+    within = Pinned.of(profile.front_end, versions)
+    found = dict(environment)
+    for each in profile.places:
+        found |= settings_at(profile, each, section, within, environment) if not each.at else {}
+    return found
+
+
+def options_in(arguments: Sequence[Text]) -> tuple[dict[str, Leaf], bool]:
+    """Return the options, each with the words behind it up to the next one, and whether there may be more."""
     options: dict[str, tuple[Text, list[Text]]] = {}
     is_open = False
     for word in arguments:
@@ -254,16 +267,7 @@ def settings_of_options(
             is_open = True  # it may be any options
         elif options:
             options[next(reversed(options))][1].append(word)
-        else:
-            is_open = is_open or (file is None and is_file_of_options(word))
-    given = {name: _leaf(word, values) for name, (word, values) in options.items()}
-    entries = given if file is None else {**file.entries, **given}
-    section = Section(entries, Origin(place, "assigned"), open=is_open)
-    within = Pinned.of(profile.front_end, versions)
-    found = dict(environment)
-    for each in profile.places:
-        found |= settings_at(profile, each, section, within, environment) if not each.at else {}
-    return found
+    return {name: _leaf(word, values) for name, (word, values) in options.items()}, is_open
 
 
 def _leaf(word: Text, values: Sequence[Text]) -> Leaf:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from mfsdp_lint.core.patterns import lazy_pattern
@@ -293,14 +293,31 @@ def _shipped_anywhere(ships: Ships, path: str, named: Origin | None) -> Section:
 
 
 def _with_entries(entries: Mapping[str, Plain], named: Origin | None) -> Section:
-    found = MISSING
     place = named.span if named else Span("", 1, 1, 1, 1)
+    found = Section(origin=named)
     for key, value in entries.items():
-        if key == LACKS:
-            continue
-        leaf = Leaf(Known(value), Origin(place, "default", value=Known(value)))
-        found = merge(found, under(key, leaf, named))
-    return found
+        found = found if key == LACKS else merge(found, under(key, _tree_of(value, place), named))
+    return _open_above(found, {tuple(key.split(".")) for key in entries})
+
+
+def _open_above(section: Section, known: Collection[Key], above: Key = ()) -> Section:
+    """Open a section, and those in it, to any entry down to what is known at one of these keys."""
+    entries = {
+        name: _open_above(each, known, (*above, name))
+        if isinstance(each, Section) and (*above, name) not in known
+        else each
+        for name, each in section.entries.items()
+    }
+    return replace(section, entries=entries, open=True)
+
+
+def _tree_of(value: Plain, place: Span) -> Tree:
+    """Return a value as a file has it; a mapping is all that the file has there."""
+    if isinstance(value, dict):
+        return Section({str(key): _tree_of(each, place) for key, each in value.items()}, Origin(place, "default"))
+    text = value if isinstance(value, str) else None
+    items = tuple(_tree_of(each, place) for each in value) if isinstance(value, list) else None
+    return Leaf(Known(value), Origin(place, "default", value=Known(value)), text, items)
 
 
 _ANY_FILE = lazy_pattern(r"\*\.\w+")
@@ -360,10 +377,10 @@ def _over_named_files(
     return lay(below, root.without(key))
 
 
-def compose_inherited(path: str, root: Section, files: Files, ships: Ships) -> Section:
+def compose_inherited(path: str, root: Section, files: Files, ships: Ships, over: Section) -> Section:
     """Compose a file of NeMo-RL with all that it inherits, references filled in."""
     whole = _over_named_files(path, root, files, "defaults", _laid_over, ships=ships)
-    return resolved(whole, files.environment, ARITHMETIC)
+    return resolved(merge(whole, over), files.environment, ARITHMETIC)
 
 
 def _laid_over(below: Section, above: Section) -> Section:
@@ -382,12 +399,12 @@ def _laid_over(below: Section, above: Section) -> Section:
     return merge(below.without(*replaced), replace(above, entries=entries))
 
 
-def compose_hydra(path: str, root: Section, files: Files, ships: Ships) -> Section:
+def compose_hydra(path: str, root: Section, files: Files, ships: Ships, over: Section) -> Section:
     """Compose a primary configuration of Hydra from all that its defaults choose, with references filled in.
 
     A choice that is not in the tree may contain any entry, beside those that the framework ships.
     """
-    return compose_started(path, root, files, ships, {}, Section())
+    return compose_started(path, root, files, ships, {}, over)
 
 
 def compose_started(
@@ -408,7 +425,7 @@ def compose_started(
         if there is None:
             header = AT_ROOT if f"{name}@{AT_ROOT}" in ships else None
             known = shipped(ships, f"{name}@{header}" if header else name, defaults.origin)
-            return None if known is None else ConfigFile(known, None, header)
+            return None if known is None else ConfigFile(known.without("defaults"), known.get("defaults"), header)
         tree = files.tree(there)
         if tree is None:
             raise NotComposed(f"{there} is not at hand")
@@ -449,9 +466,9 @@ _PRESETS = "primus/configs"
 _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
 
 
-def compose_primus(path: str, root: Section, files: Files, ships: Ships) -> Section:
+def compose_primus(path: str, root: Section, files: Files, ships: Ships, over: Section) -> Section:
     """Compose an experiment: the presets of its modules below its own entries."""
-    experiment = _extended(path, root, files)
+    experiment = merge(_extended(path, root, files), over)
     modules = experiment.section("modules")
     if modules is None:
         return experiment
@@ -560,15 +577,15 @@ def _value_in(text: str) -> Plain:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
-Compose = Callable[[str, Section, Files, Ships], Section]
-"""The path of a file, what it says by itself, the files that it may name, and those that the framework ships → the
-whole configuration.
+Compose = Callable[[str, Section, Files, Ships, Section], Section]
+"""The path of a file, what it says by itself, the files that it may name, those that the framework ships, and what
+whoever starts the run says over all of them → the whole configuration.
 """
 
 
-def alone(_: str, root: Section, __: Files, ___: Ships) -> Section:
+def alone(_: str, root: Section, __: Files, ___: Ships, over: Section) -> Section:
     """Return a file that needs no other file."""
-    return _opened(root)
+    return merge(_opened(root), over)
 
 
 COMPOSE: Mapping[str, Compose] = {

@@ -263,7 +263,7 @@ def _of_a_framework(
     for profile in profiles() if root else ():
         named = front_end == profile.front_end.name
         if root and not found and (named or (front_end is None and profile.mention.search(text))):
-            whole = COMPOSE[profile.compose](path, root, files, profile.ships)
+            whole = COMPOSE[profile.compose](path, root, files, profile.ships, Section())
             if named or any(whole.get(*key) for key in profile.known_by):
                 found = recipes_of(profile, path, whole, versions, files.evaluate)
     return found
