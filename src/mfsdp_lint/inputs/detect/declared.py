@@ -364,8 +364,8 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
             return
     for match in _REQUIREMENT.finditer(line):
         specifiers = (match["specifiers"] or "").strip().rstrip(",")
-        if re.match(r"=[^=]", specifiers):  # conda's `=0.3.1`
-            specifiers = f"={specifiers}"
+        if re.match(r"=[^=]", specifiers):  # conda's `=0.3.1`, or an assignment
+            specifiers = f"={specifiers}" if re.match(r"=\s*\d", specifiers) else ""
         if specifiers and (found := from_package(place, match["name"], version_or_range(specifiers))):
             yield found
 

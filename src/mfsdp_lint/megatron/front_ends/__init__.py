@@ -24,7 +24,8 @@ ships:                             files that it brings along and a user's proje
   model_engine/megatron@_global_:  Hydra's files, with the package of a head.) `models/{a, b}.yaml` are several files
   modules/trainer.yaml:            with the same entries; `lacks` are keys that a file surely does not have. Where files
     lacks: [seed]                  name others by their paths (`inheritance`), a name is the end of a path, and `*` in
-                                   it stands for any part of a folder's or a file's name. A mapping is all that stands at a key
+                                   it stands for any part of a folder's or a file's name. A mapping is all that the
+                                   file has at a key
 refuses:                           its own checks
   - rule: MFSDP350                 the rule that this is a case of (none: MFSDP706, which needs a `message`)
     when: model.context_parallel_size > 1 and own.strict   names first what is to be changed
@@ -204,10 +205,10 @@ class Profile:
 
     `mention` finds texts that may be its files, `known_by` are the keys of which they have one. `flags` are those of
     its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
-    own commands, each a program with its first word. `instead` are flags that name its file. `programs` are its
-    programs of Hydra, with the file that each composes by itself; `started_with` is about all others. `compose` names how files are put together, `ships`
-    are known entries, by dotted keys, of files that it brings along. `reasons` say of rules why it is spared them, or
-    reverts their fix.
+    own commands, each a program, some with a first word. `instead` are flags that name its file. `programs` are its
+    programs of Hydra, with the file that each composes by itself; `started_with` is about all others. `compose` names
+    how files are put together, `ships` are known entries, by dotted keys, of files that it brings along. `reasons` say
+    of rules why it is spared them, or reverts their fix.
     """
 
     front_end: FrontEnd

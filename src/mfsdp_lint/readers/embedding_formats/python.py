@@ -295,7 +295,7 @@ def _called_out_of_sight(every: Sequence[entries.Entry], text: str) -> list[entr
     starting = {name for name, each in functions.items() if _mentions_launcher(text, each)}
     if not starting:
         return []
-    said = {name: ast.get_source_segment(text, each) or "" for name, each in functions.items()}
+    said = {name: _text_of(text, each) for name, each in functions.items()}
     called = {name: functions.keys() & set(_WORD.findall(own)) - {name} for name, own in said.items()}
     leading = closure(starting, lambda name: (each for each, names in called.items() if name in names))
     decorated = {name for name in leading if functions[name].decorator_list}
@@ -308,8 +308,18 @@ _WORD = lazy_pattern(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=1024)
-def _mentions_launcher(text: str, function: ast.AST) -> bool:
-    return MENTIONS_LAUNCHER.search(ast.get_source_segment(text, function) or "") is not None
+def _mentions_launcher(text: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return MENTIONS_LAUNCHER.search(_text_of(text, function)) is not None
+
+
+def _text_of(text: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """Return the lines of a function. (`ast.get_source_segment` would split the text for each of them.)"""
+    return "\n".join(_lines(text)[function.lineno - 1 : function.end_lineno])
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _started_by(

@@ -41,6 +41,18 @@ from mfsdp_lint.readers.yaml.compose import COMPOSE, compose_started
 from mfsdp_lint.readers.yaml.document import Files
 
 
+def is_framework_program(launch: ShellLaunch) -> bool:
+    """Tell whether a launch starts a program of Hydra that a profile describes, which is followed nowhere."""
+    return _profile_of(launch) is not None
+
+
+def _profile_of(launch: ShellLaunch) -> tuple[Profile, str] | None:
+    """Return the profile that describes the program of a launch, with its name there; None for any other program."""
+    name = known(launch.started.program) or ""
+    name = name if launch.started.is_module else name.removesuffix(".py").replace("/", ".")
+    return next(((each, name) for each in profiles() if name in each.programs), None)
+
+
 def runs_of_framework(
     launch: ShellLaunch, path: str, sources: Sources, environment: Sequence[Setting], versions: Versions
 ) -> list[Recipe]:
@@ -48,12 +60,11 @@ def runs_of_framework(
 
     `environment` is what the launch sets.
     """
-    name = known(launch.started.program) or ""
-    name = name if launch.started.is_module else name.removesuffix(".py").replace("/", ".")
-    profile = next((each for each in profiles() if name in each.programs), None)
-    if profile is None:
+    described = _profile_of(launch)
+    if described is None:
         every = (each for profile in profiles() for each in _runs_of_file(profile, launch, path, sources, versions))
         return in_environment(list(every) or _runs_with_file(launch, path, sources, environment, versions), environment)
+    profile, name = described
     words = _words(launch.started.arguments, profile)
     file = _file(words, profile.programs[name], path, launch, sources)
     files = Files(sources, environment=environment)

@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup, special
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entry, set_entry
+from mfsdp_lint.readers.python.eval.imports import forget_assigned
 from mfsdp_lint.readers.python.eval.iteration import elements, has_methods, operated
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.state.calling import EVALUATORS, Signal, evaluate, invoke
@@ -209,6 +210,8 @@ def run_delete(interp: Interpreter, node: ast.Delete, frame: Frame) -> Signal:
 
 
 def run_scope(interp: Interpreter, node: ast.Global | ast.Nonlocal, frame: Frame) -> Signal:
+    if interp.path.may_assign:
+        forget_assigned(interp, frame.module)  # what the function assigns comes later
     for name in node.names:
         owner: Any = frame.module
         if isinstance(node, ast.Nonlocal):

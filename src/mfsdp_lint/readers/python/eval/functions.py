@@ -10,7 +10,6 @@ from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of, one_row
 from mfsdp_lint.readers.python.eval.configurations import is_container, is_launcher, loader_of
 from mfsdp_lint.readers.python.eval.huggingface import model_of
-from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.eval.repeated_calls import CallRecord, repeated
 from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, launch, unfollowed
 from mfsdp_lint.readers.python.state.calling import (
@@ -28,6 +27,7 @@ from mfsdp_lint.readers.python.state.forgetting import forget_reachable
 from mfsdp_lint.readers.python.state.interpreter import FOLLOWED, Interpreter
 from mfsdp_lint.readers.python.state.paths import (
     ANY,
+    ASSIGNED,
     CALL_STEPS,
     DEPTH_LIMIT,
     FORK_LIMIT,
@@ -317,9 +317,9 @@ def _havoc_surroundings(interp: Interpreter, function: Function) -> None:
     for path, names in interp.finder.relevance.assigned_within_reach(function.module.path):
         module = interp.finder.load_for(function.module.path, path)
         if module is not None:
-            ensure_ran(interp, module)
-            for name in names & module.fields.keys():
-                interp.put(module, name, interp.unknown(name))
+            # (Most of them are never asked for a name, and do not run for this.)
+            interp.put(interp.path.facts, (ASSIGNED, module.path), names)
+            interp.path.may_assign = True
 
 
 def _memo_key(interp: Interpreter, function: Function, call: Call) -> Any:

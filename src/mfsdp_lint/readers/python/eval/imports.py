@@ -19,7 +19,7 @@ from mfsdp_lint.readers.python.eval.classes import WRITTEN, lookup
 from mfsdp_lint.readers.python.state.calling import LIBRARY, invoke, isolated, run_isolated
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
 from mfsdp_lint.readers.python.state.modules import submodule
-from mfsdp_lint.readers.python.state.paths import IMPORTED, Raised
+from mfsdp_lint.readers.python.state.paths import ASSIGNED, IMPORTED, Raised
 from mfsdp_lint.readers.python.values.code import READY, Call, Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -99,6 +99,8 @@ def file_of(interp: Interpreter, module: Module) -> str:
 
 def resolve_global(interp: Interpreter, module: Any, name: str, seen: set[int] | None = None) -> Object:
     """Return the value of a global name of a module; MISSING where it has none."""
+    if interp.path.may_assign:
+        forget_assigned(interp, module)
     found: Object = module.fields.get(name, MISSING)
     if type(found) in READY and module.ran and not (module.decorated and type(found) is ClassObject):
         return found
@@ -247,6 +249,18 @@ def bind_import(interp: Interpreter, node: ast.Import | ast.ImportFrom, frame: F
         _bind(interp, frame, name, later)
         if alias.name in interp.contested and frame.fields is module.fields:
             _settle_now(interp, module, name, later)
+
+
+def forget_assigned(interp: Interpreter, module: Any) -> None:
+    """Forget the global names of a module that an unfollowed call may have assigned on the path."""
+    facts = interp.path.facts
+    key = (ASSIGNED, getattr(module, "path", None))
+    names = facts.fields.get(key)
+    if names:
+        interp.put(facts, key, None)
+        ensure_ran(interp, module)
+        for name in names & module.fields.keys():
+            interp.put(module, name, interp.unknown(name))
 
 
 def _run_within_function(interp: Interpreter, node: ast.Import | ast.ImportFrom, module: Module) -> None:

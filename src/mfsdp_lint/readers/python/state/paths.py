@@ -97,6 +97,9 @@ class LocalPath:
 IMPORTED = "imported"
 """The beginning of the facts that say which modules have changed others on a path, as a function imported them."""
 
+ASSIGNED = "assigned"
+"""The beginning of the facts that say which global names of a module an unfollowed call may have assigned on a path."""
+
 
 @dataclass(slots=True, eq=False)
 class Facts:
@@ -219,7 +222,8 @@ class ExecutionPath:
     other too deeply. `trial` counts the sides of branches that are being tried, `local` is the path through the call at
     hand.
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
-    `applied` are the modules whose changes of others it has met, as a function imported them.
+    `applied` are the modules whose changes of others it has met, as a function imported them. `may_assign` says that
+    there are facts about names that an unfollowed call may have assigned.
     """
 
     decisions: tuple[bool, ...]
@@ -240,6 +244,7 @@ class ExecutionPath:
     local: LocalPath | None = None
     changed_shared: bool = False
     applied: list[Module] = field(default_factory=list)
+    may_assign: bool = False
 
     def __post_init__(self) -> None:
         self.launches = Launches(self.environment.born)
