@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 
 _IN_A_TEXT = r"[\"']\\?\s{0,200}(?:\S{0,200}/|[^\"'\n]{0,500}(?:&&|;|\w=\S{0,200}) *)?%s[\"' ]"
+_NAMED_IN_TEXTS = ("torchrun", "accelerate", "deepspeed", "srun")
+_AS_TEXTS = frozenset((*_NAMED_IN_TEXTS, "python"))
 _STARTS = {
     **{each: rf"\b{each}\b" for each in ("subprocess", "runpy")},
     **{f"os.{each}": rf"\bos\.{each}\b" for each in ("system", "popen")},
@@ -42,7 +44,7 @@ _STARTS = {
     "Operator": r"\b(?:Bash|Docker|KubernetesPod)Operator\b",
     **{f"{each}(": rf"\b{each}\(" for each in ("Script", "PyTorch", "Role")},
     **{each: rf"\b{re.escape(each)}\b" for each in ("task.bash", "sys.executable")},
-    **{each: _IN_A_TEXT % each for each in ("torchrun", "accelerate", "deepspeed", "srun")},
+    **{each: _IN_A_TEXT % each for each in _NAMED_IN_TEXTS},
     "python": _IN_A_TEXT % "python3?",
 }
 """Calls that start a program, and texts that are, or begin with, the name of a launcher: each as a word, which is found
@@ -62,7 +64,37 @@ def may_start_programs(text: str) -> bool:
     if ".write" in text and _SCRIPT.search(text):
         return True
     found = [word for word, pattern in _STARTS.items() if word in text and re.search(pattern, text)]
+    if found and _AS_TEXTS.issuperset(found):
+        told = _without_explanations(text)
+        return any(re.search(_STARTS[word], told) for word in found)
     return bool(found) and not (found == ["subprocess"] and _only_asks(text))
+
+
+_EXPLANATIONS = frozenset({"help", "description", "epilog", "usage", "short_help"})
+"""Arguments that hold texts for people."""
+
+
+def _without_explanations(text: str) -> str:
+    """Return the text of a Python file with blanks for docstrings, and for what command lines tell of themselves."""
+    tree = parsed(text)
+    lines = [line.encode(errors="surrogatepass") for line in text.split("\n")]
+    for node in () if tree is None else ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str()) as told):
+                pass
+            case ast.keyword(arg=name, value=told) if name in _EXPLANATIONS:
+                pass
+            case ast.Assign(targets=[ast.Attribute(attr=name)], value=told) if name in _EXPLANATIONS:
+                pass
+            case _:
+                continue
+        first, last = told.lineno - 1, (told.end_lineno or told.lineno) - 1
+        for number in range(first, min(last + 1, len(lines))):
+            line = lines[number]
+            start = told.col_offset if number == first else 0
+            end = told.end_col_offset if number == last else len(line)
+            lines[number] = line[:start] + b" " * ((end or 0) - start) + line[end:]
+    return b"\n".join(lines).decode(errors="surrogatepass")
 
 
 _STARTERS = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")

@@ -469,12 +469,16 @@ def _compared_with(scope: ast.AST, name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _conditions(scope: ast.AST) -> tuple[Sequence[tuple[str, ...]], Mapping[str, int]]:
-    """Return the texts of each condition of a function or a module's top level, and how often it has each text."""
+    """Return the texts of each condition of a function or a module's top level, and how often it has each text, but for
+    those under which it sets something (`os.environ["NAME"] = …`).
+    """
     nodes = _within(scope)
     conditions = [tuple(_texts_in(node)) for node in nodes if isinstance(node, (ast.Compare, ast.match_case))]
-    return conditions, Counter(
-        node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+    set_there = {
+        id(node.slice) for node in nodes if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+    }
+    texts = (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return conditions, Counter(str(node.value) for node in texts if id(node) not in set_there)
 
 
 def _texts_in(node: ast.AST) -> Iterator[str]:
