@@ -5,6 +5,7 @@ They hold an edit back in whatever language the file is written. An edit elsewhe
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from mfsdp_lint.fixes.users.checkpoints import other_user_of_checkpoints
 from mfsdp_lint.fixes.users.takers import OF_TOOLS, lists
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.dependents import MOST_FILES
+from mfsdp_lint.inputs.imports import parsed
 from mfsdp_lint.inputs.mentions import uncommented
 from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.readers.registry import is_python, kind_of
@@ -138,7 +140,7 @@ _FEWEST_WORDS = 5
 
 def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
     """Return a test, or a list of results, that names a recipe at fault beside the message which start-up ends it with:
-    it expects that. (A report, or a log, has both as well.)
+    it expects that. (A report, or a log, has both as well.) So does code that goes on where start-up refuses it.
     """
     names = {need.recipe.name for need in request.needs}
     words = request.raises.rstrip(".!").split()
@@ -151,7 +153,34 @@ def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
                 around = _lines_around(text, found)
                 if name in around and (is_list or _EXPECTS.search(around)):
                     return f"{other} expects this failure"
+    for name in names if request.raises else ():
+        for other, text in users.search(path, (name, "except")).items():
+            if is_python(other) and name in _refusals_taken(text):
+                return f"{other} expects a failure of {name}"
     return ""
+
+
+_REFUSALS = frozenset({"AssertionError", "ValueError"})
+"""What start-up raises; whoever catches all exceptions, as of a run, means no refusal."""
+
+
+@lru_cache(maxsize=64)
+def _refusals_taken(text: str) -> frozenset[str]:
+    """Return the names in pieces of code from which a refusal of start-up leads on to other code, and not out of it."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(text) or ast.Module([], [])):
+        handlers = node.handlers if isinstance(node, ast.Try) else []
+        for handler in handlers:
+            caught = {each.id for each in ast.walk(handler.type or node) if isinstance(each, ast.Name)}
+            goes_on = not any(isinstance(each, ast.Raise) for each in ast.walk(handler))
+            if handler.type is not None and caught & _REFUSALS and goes_on:
+                names = (each for tried in node.body for each in ast.walk(tried))
+                found |= {
+                    each.id if isinstance(each, ast.Name) else each.attr
+                    for each in names
+                    if isinstance(each, ast.Name | ast.Attribute)
+                }
+    return frozenset(found)
 
 
 _OF_EXPECTATIONS = lazy_pattern(
