@@ -6,7 +6,7 @@ The form of a front-end's data file.
 
 name: primus                       what people call it
 source: AMD-AGI/Primus fd1eeabb    where its facts were read
-released_with: core                the next three, `skips`, `spared`, `reverts` and `core` as in core.front_ends.FrontEnd
+released_with: core                next two, `skips`, `spared`, `reverts` and `core` as in core.FrontEnd
 takes_flags: true
 runs: megatron-lm
 mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed

@@ -51,7 +51,32 @@ _PROSE = lazy_pattern(r"(?i)\w*(?:description|help|title|comment|doc|notes?|mess
 
 def job_scripts(document: YamlDocument, root: Node) -> Iterator[Held]:
     """Yield the command lines of a document, each with the environment of the sections around it."""
-    yield from _in_section(document, root, {}, {})
+    own = entries(document, root)
+    tasks = entries(document, own.get("tasks"))
+    if not (calls := list(_calls_of_tasks(document, tasks))):
+        yield from _in_section(document, root, {}, {})
+        return
+    values = _with_values(document, own, {})
+    around = environment(document, own["env"], partial(filled_in, values)) if "env" in own else {}
+    for name, task in tasks.items():
+        given = [with_them for called, with_them in calls if called == name]
+        if not given or entries(document, task).keys().isdisjoint({"internal", "requires"}):
+            given.insert(0, {})
+        for each in given:
+            yield from _in_section(document, task, around, {**values, **_with_values(document, each, values)})
+
+
+def _calls_of_tasks(document: YamlDocument, tasks: Mapping[str, Node]) -> Iterator[tuple[str, Mapping[str, Node]]]:
+    """Yield the tasks that others of a Taskfile call, each with the section of the call (taskfile.dev, "Calling another
+    task"): its variables lie over the file's, and below the task's own.
+    """
+    for task in tasks.values():
+        own = entries(document, task)
+        for key in ("cmds", "deps"):
+            for item in items(document, own[key]) if key in own else ():
+                call = entries(document, item)
+                if "task" in call and "vars" in call:
+                    yield said(document, call["task"]) or "", call
 
 
 def _in_section(document: YamlDocument, node: Node, around: Variables, values: Mapping[str, Text]) -> Iterator[Held]:

@@ -355,7 +355,10 @@ def _evaluated(node: ast.expr, scope: Mapping[str, Item], missing: Item) -> Item
         case ast.BinOp(left=ast.BinOp(op=ast.MatMult())):
             return UNKNOWN_ITEM  # (`~` binds less tightly than what Python has on its level)
         case ast.BinOp(left=left, op=kind, right=right) if type(kind) in _COMPUTED:
-            one, other = _plain(value(left)), _plain(value(right))
+            first, second = value(left), value(right)
+            if isinstance(kind, ast.Add) and isinstance(first, Sequence) and isinstance(second, Sequence):
+                return [*first, *second][: MOST + 1]
+            one, other = _plain(first), _plain(second)
             are_texts = isinstance(kind, ast.Add) and isinstance(one, str) and isinstance(other, str)
             if not are_texts and not all(
                 isinstance(each, int | float) and abs(each) < _LARGEST for each in (one, other)

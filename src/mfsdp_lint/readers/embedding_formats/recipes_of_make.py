@@ -429,7 +429,10 @@ def _joined(lines: Sequence[Text]) -> Text:
 # -- just ----------------------------------------------------------------------------------------------------------
 
 _JUST_VARIABLE = lazy_pattern(r"(?P<export>export\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:=\s*(?P<value>[^\n]*)")
-_JUST_RECIPE = lazy_pattern(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)[^\n]*")
+_JUST_RECIPE = lazy_pattern(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:\s+[^:\n]*)?):(?!=)(?P<dependencies>[^\n]*)")
+_DEPENDENCY = lazy_pattern(r"\(\s*(?P<name>[A-Za-z_][\w-]*)(?P<arguments>(?:[^()\"']|\"[^\"]*\"|'[^']*')*)\)")
+_ATOM = r"(?:\"[^\"]*\"|'[^']*'|[A-Za-z_][\w-]*(?:\([^()]*\))?)"
+_ARGUMENT = lazy_pattern(rf"{_ATOM}(?:\s*[+/]\s*{_ATOM})*")
 _PARAMETER = lazy_pattern(r"(?P<mark>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?:=(?P<default>\"[^\"]*\"|'[^']*'|\S+))?")
 _FILLED_IN = lazy_pattern(r"\{\{\{\{|\{\{(?P<said>(?:[^{}]|\{(?!\{))*)\}\}")
 _DOTENV = lazy_pattern(
@@ -455,36 +458,79 @@ def justfile_scripts(path: str, text: str, sources: Sources) -> Iterator[Held]:
             exported |= {variable["name"]} if variable["export"] else set()
     if re.search(r"^set export\b(?!\s*:=\s*false)", text, re.MULTILINE):
         exported |= {name for name in known if not name.startswith("$")}
-    own: dict[str, Text | None] = {}
-    given: set[str] = set()
-    body: list[Text] = []
+    recipes = list(_just_recipes(path, text, lines))
+    for recipe in recipes:
+        for own in _parameters_of(recipe, recipes, known, path, lines):
+            here = known | own
+            named = sorted(exported | {each["name"] for each in recipe.parameters if "$" in each["mark"]})
+            variables = {**dotenv, **{name: _variable(name, here, {}) for name in named if name.isidentifier()}}
+            filled = [_filled_in(line, here) for line in recipe.body]
+            whole = bool(filled) and plain(filled[0]).startswith("#!")
+            for script in [_joined(filled)] if whole else filled:
+                if script:
+                    yield Held(script, variables)
 
-    def scripts() -> Iterator[Held]:
-        here = known | own
-        named = {name: _variable(name, here, {}) for name in sorted(exported | given) if name.isidentifier()}
-        variables = {**dotenv, **named}
-        filled = [_filled_in(line, here) for line in body]
-        whole = bool(filled) and plain(filled[0]).startswith("#!")
-        for script in [_joined(filled)] if whole else filled:
-            if script:
-                yield Held(script, variables)
 
+@dataclass(frozen=True, slots=True)
+class _JustRecipe:
+    """A recipe: its parameters, which begin at `offset` in the file, the text with its dependencies, and its lines."""
+
+    name: str
+    parameters: Sequence[re.Match[str]]
+    offset: int
+    dependencies: Piece
+    body: list[Text]
+
+
+def _just_recipes(path: str, text: str, lines: Lines) -> Iterator[_JustRecipe]:
+    current = _JustRecipe("", (), 0, _piece("", path, lines, 0), [])
     for found in _LINE.finditer(text):
         line = found["line"]
         if line[:1] in (" ", "\t"):
             start = found.start() + len(_PREFIX.match(line)[0])  # type: ignore[index]  # it matches anything
-            body.append((_piece(text[start : found.end("line")], path, lines, start),))
-            continue
-        if not line.strip():
-            continue
-        yield from scripts()
-        own, given, body = {}, set(), []
-        if recipe := _JUST_RECIPE.fullmatch(line):
-            offset = found.start() + recipe.start("parameters")
-            for parameter in _PARAMETER.finditer(recipe["parameters"]):
-                own[parameter["name"]] = _default(parameter, known, path, lines, offset)
-                given |= {parameter["name"]} if "$" in parameter["mark"] else set()
-    yield from scripts()
+            current.body.append((_piece(text[start : found.end("line")], path, lines, start),))
+        elif line.strip():
+            yield current
+            recipe = _JUST_RECIPE.fullmatch(line)
+            if recipe is None:
+                current = _JustRecipe("", (), 0, _piece("", path, lines, 0), [])
+                continue
+            behind = found.start() + recipe.start("dependencies")
+            current = _JustRecipe(
+                recipe["name"],
+                tuple(_PARAMETER.finditer(recipe["parameters"])),
+                found.start() + recipe.start("parameters"),
+                _piece(recipe["dependencies"], path, lines, behind),
+                [],
+            )
+    yield current
+
+
+def _parameters_of(
+    recipe: _JustRecipe, recipes: Sequence[_JustRecipe], known: Mapping[str, Text | None], path: str, lines: Lines
+) -> Iterator[dict[str, Text | None]]:
+    """Yield the values of a recipe's parameters: their defaults, or what each recipe that depends on it gives it, where
+    it cannot run without.
+    """
+    own = {each["name"]: _default(each, known, path, lines, recipe.offset) for each in recipe.parameters}
+    calls = [
+        (other, found)
+        for other in recipes
+        for found in _DEPENDENCY.finditer(other.dependencies.text)
+        if found["name"] == recipe.name and other is not recipe
+    ]
+    if None not in own.values() or not calls:
+        yield own
+        return
+    for other, call in calls:
+        theirs = {each["name"]: _default(each, known, path, lines, other.offset) for each in other.parameters}
+        start = call.start("arguments")
+        pieces = (
+            other.dependencies.cut(*(start + each for each in found.span()))
+            for found in _ARGUMENT.finditer(call["arguments"])
+        )
+        given = [_value(each, {**known, **theirs}) for each in pieces]
+        yield own | dict(zip(own, given, strict=False))
 
 
 def _dotenv(path: str, text: str, sources: Sources) -> dict[str, Variable]:
