@@ -168,18 +168,15 @@ _REFUSALS = frozenset({"AssertionError", "ValueError"})
 def _refusals_taken(text: str) -> frozenset[str]:
     """Return the names in pieces of code from which a refusal of start-up leads on to other code, and not out of it."""
     found: set[str] = set()
-    for node in ast.walk(parsed(text) or ast.Module([], [])):
-        handlers = node.handlers if isinstance(node, ast.Try) else []
-        for handler in handlers:
-            caught = {each.id for each in ast.walk(handler.type or node) if isinstance(each, ast.Name)}
-            goes_on = not any(isinstance(each, ast.Raise) for each in ast.walk(handler))
-            if handler.type is not None and caught & _REFUSALS and goes_on:
-                names = (each for tried in node.body for each in ast.walk(tried))
-                found |= {
-                    each.id if isinstance(each, ast.Name) else each.attr
-                    for each in names
-                    if isinstance(each, ast.Name | ast.Attribute)
-                }
+    attempts = (node for node in ast.walk(parsed(text) or ast.Module([], [])) if isinstance(node, ast.Try))
+    for attempt in attempts:
+        for handler in attempt.handlers:
+            named = () if handler.type is None else ast.walk(handler.type)
+            caught = {each.id for each in named if isinstance(each, ast.Name)}
+            if caught & _REFUSALS and not any(isinstance(each, ast.Raise) for each in ast.walk(handler)):
+                nodes = [node for statement in attempt.body for node in ast.walk(statement)]
+                found |= {node.id for node in nodes if isinstance(node, ast.Name)}
+                found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return frozenset(found)
 
 

@@ -20,6 +20,7 @@ from mfsdp_lint.inputs.detect.declared import (
     in_locks,
     in_own_set_up,
     in_requirements,
+    in_requirements_below,
     in_set_up,
     named_by,
     project_folders,
@@ -314,6 +315,8 @@ def _everything(
     for step, (kind, where) in enumerate(kinds, 2):
         yield from ((step, found) for found in kind(where))
     step = len(kinds) + 2
+    if not (bridge.versions or core.versions) and (found := in_requirements_below(looked)):
+        yield step, found
     if not (bridge.versions or core.versions):
         yield from ((step, found) for found in set_up_by(looked, scripts))
     if not (bridge.versions or core.versions) and (named := in_images_of(looked, [*files, *tables(looked)])):

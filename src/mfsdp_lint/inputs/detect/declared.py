@@ -336,12 +336,23 @@ def in_requirements(places: ProjectFolders) -> Iterator[NamedVersions]:
     """Yield the versions that the requirement files ask for, from files that pin first."""
     kept = places.only(tuple(join(folder, OF_REQUIREMENTS) for folder in places.folders)).files("*.txt", "*.lock")
     for paths in ((*places.files(*PINNED), *kept), places.files(*DECLARED)):
-        for path in paths:
-            text = places.text(path)
-            if any(word in text.lower() for word in ("megatron", "transformer", "torch")):
-                for number, line in enumerate(map(str.strip, text.splitlines()), 1):
-                    if not line.startswith("#"):
-                        yield from _requirements(f"{path}:{number}", re.sub(r"\s#.*$", "", line))
+        yield from _requirements_of(places, paths)
+
+
+def in_requirements_below(places: ProjectFolders) -> NamedVersions | None:
+    """Return the version that the requirement files in the folders of a project name, of which none names another."""
+    paths = islice(places.files(*PINNED, *DECLARED, below=True), MOST_SET_UP_FILES)
+    found = [each for each in _requirements_of(places, paths) if each.bridge or each.core]
+    return found[0] if len({(each.bridge, each.core) for each in found}) == 1 else None
+
+
+def _requirements_of(places: ProjectFolders, paths: Iterable[str]) -> Iterator[NamedVersions]:
+    for path in paths:
+        text = places.text(path)
+        if any(word in text.lower() for word in ("megatron", "transformer", "torch")):
+            for number, line in enumerate(map(str.strip, text.splitlines()), 1):
+                if not line.startswith("#"):
+                    yield from _requirements(f"{path}:{number}", re.sub(r"\s#.*$", "", line))
 
 
 def _requirements(place: str, line: str) -> Iterator[NamedVersions]:

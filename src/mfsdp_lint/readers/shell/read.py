@@ -511,10 +511,10 @@ def _configured(base: Recipe, here: Kinds, versions: Versions, ends: Mapping[Spa
         same = [launch for launch, each in here if each is kind]
         within = Pinned.of(front_end, versions)
         for launch in same:
-            settings = kind.settings(launch, within)
+            given: Mapping[str, Setting] = kind.settings(launch, within)
             if framework is not None:
-                settings = made_by(framework, settings, launch.span)
-            written: Settings = WrittenSettings(settings, kind.named(launch.started.arguments))
+                given = made_by(framework, given, launch.span)
+            written: Settings = WrittenSettings(given, kind.named(launch.started.arguments))
             name = posixpath.basename(plain(launch.started.program))
             if upstream_script(name, versions.bridge) is not None:
                 why = ends.get(launch.span, "is not followed")

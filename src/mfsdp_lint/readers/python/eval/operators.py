@@ -210,6 +210,10 @@ def same_object(left: Object, right: Object) -> bool | None:
     if left is None or right is None:
         return is_none(right if left is None else left)
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
+        # (No text, path or object of the standard library is True or False.)
+        one, other = (left, right) if isinstance(right, bool) else (right, left)
+        if isinstance(other, bool) and isinstance(one, (PathObject, PartlyKnown, StandardObject)):
+            return False
         return _over_options(left, right, same_object)
     if isinstance(left, (bool, type(...))) or isinstance(right, (bool, type(...))):
         return left is right
