@@ -460,6 +460,11 @@ KEPT = {
         "from pytest import raises\nfrom train import train\n"
         "with raises(Error, match='requires the fsdp_dtensor checkpointing format'):\n    run(train())\n",
     ),
+    "a check that wants to be refused": (
+        "check.py",
+        "from megatron.bridge.training.config import runtime_config_update\nfrom train import train\n"
+        "try:\n    runtime_config_update(train())\nexcept AssertionError:\n    print('as it should be')\n",
+    ),
     "a hook that looks for the code": (
         ".pre-commit-config.yaml",
         'repos:\n- repo: local\n  hooks:\n  - entry: ckpt_format = "torch_dist"\n    args: [--negate]\n',

@@ -29,7 +29,18 @@ def pod_with_script(variable: str) -> str:
     )
 
 
+TASKS = (
+    "version: '3'\nvars: {{FMT: fsdp_dtensor}}\ntasks:\n  run:\n    internal: true\n"
+    f"    cmds: ['{RUN} --save /c --ckpt-format {{{{{{{{.FMT}}}}}}}}']\n  nightly:\n    cmds:\n    - task: run\n"
+    "      vars: {{FMT: {}}}\n"
+)
+
 CASES: dict[str, tuple[Files, list[str]]] = {
+    "a task that another calls with variables": (
+        {"Taskfile.yml": TASKS.format("torch_dist")},
+        [f"Taskfile.yml:10 {FORMAT}"],
+    ),
+    "a task that is called rightly": ({"Taskfile.yml": TASKS.format("fsdp_dtensor")}, []),
     "a pipeline nobody knows": (
         {"steps.yml": f"jobs:\n- label: train\n  command: {RUN} {BAD}\n  env: {{A: b}}\n"},
         [f"steps.yml:3 {FORMAT}"],

@@ -34,6 +34,7 @@ TEMPLATES = [
     "{% for key, value in job.items() %}{{ key }} {% endfor %}{% for each in none_of_them %}a{% else %}b{% endfor %}",
     "{% set two = one + 1 %}{{ two }} {% if no %}{% set two = 5 %}{% endif %}{{ two }}",
     "{{ gone }}|{{ gone | default('a') }}|{{ job.gone | d(4) }}|{{ no | default('b', true) }}|{{ gone is defined }}",
+    "{% for each in several + none_of_them + ['x'] %}{{ each }} {% endfor %}",
     "{% raw %}{{ one }}{% endraw %} {# {{ one }} #}\n!",
     "{{ 'a' if yes else 'b' }} {{ x in ['x', 'y'] }} {{ one is not none }} {{ x is not defined }} {{ not no }}",
     "{{ yes is sameas true }} {{ one is not sameas true }} {{ one is eq 1 }}",

@@ -193,6 +193,16 @@ JUSTFILES: Mapping[str, tuple[str, list[str]]] = {
         [f"justfile:1 {FORMAT}"],
     ),
     "a parameter without one": (f"train fmt:\n    {RUN} --save /c --ckpt-format {{{{fmt}}}}\n", []),
+    "what another recipe gives it": (
+        f"train fmt='torch_dist' *more='': (_train fmt more)\n_train fmt more:\n"
+        f"    {RUN} --save /c --ckpt-format {{{{ fmt }}}} {{{{ more }}}}\n",
+        [f"justfile:1 {FORMAT}"],
+    ),
+    "what one of two gives it": (
+        f"right: (_train 'fsdp_' + 'dtensor')\nwrong: (_train 'torch_dist')\n_train fmt:\n"
+        f"    {RUN} --save /c --ckpt-format {{{{ fmt }}}}\n",
+        [f"justfile:2 {FORMAT}"],
+    ),
     "texts put together": (
         f"args := '{FSDP} ' + '{BAD}'\ntrain: prepare\n    torchrun pretrain_gpt.py {{{{ args }}}}\n"
         "prepare:\n    true\n",

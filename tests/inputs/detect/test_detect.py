@@ -419,6 +419,19 @@ def test_the_set_up_of_a_launch_counts_wherever_the_launch_is(project: Project) 
     assert [(each.core, each.reason) for each in found.targets] == [("0.18.2", "tasks/llama/sky.sh:1")]
 
 
+def test_requirements_in_the_folders_of_a_project_count_where_they_agree(project: Project) -> None:
+    files = {".git/HEAD": "", "ci/requirements.txt": "megatron-core==0.19.0\n", "run.sh": "torchrun pretrain_gpt.py\n"}
+    found = project(files, path="run.sh")
+    assert [(each.core, each.reason) for each in found.targets] == [("0.19.0", "ci/requirements.txt:1")]
+    found = project({**files, "old/requirements.txt": "megatron-core==0.17.1\n"}, path="run.sh")
+    assert [each.assumed for each in found.targets] == [True]
+
+
+def test_an_assignment_in_a_file_that_is_called_setup_is_no_version(project: Project) -> None:
+    found = project({"setup.py": "megatron_bridge = AutoBridge.from_hf_pretrained(name)\n"})
+    assert (found.remarks, [each.assumed for each in found.targets]) == ((), [True])
+
+
 def test_a_flag_that_the_project_declares_says_nothing_of_a_release(project: Project) -> None:
     files = {"run.sh": f"{FLAGS} --use-mup --num-layers 4", "arguments.py": 'parser.add_argument("--use-mup")\n'}
     assert [target.core for target in project(files).targets] == ["0.16.1"]

@@ -33,7 +33,7 @@ def composed(project: Project, primary: str, files: Mapping[str, str] = GROUPS) 
     found = Files(Sources())
     root = found.tree("conf/config.yaml")
     assert root is not None
-    return compose_hydra("conf/config.yaml", root, found, {})
+    return compose_hydra("conf/config.yaml", root, found, {}, Section())
 
 
 def known(whole: Section) -> dict[str, Plain]:
@@ -125,7 +125,7 @@ def test_a_group_that_is_overridden_belongs_to_the_list_of_the_file_that_is_miss
     found = Files(Sources())
     root = found.tree("conf/config.yaml")
     assert root is not None
-    whole = compose_hydra("conf/config.yaml", root, found, {"engine/big": {"size": 8}})
+    whole = compose_hydra("conf/config.yaml", root, found, {"engine/big": {"size": 8}}, Section())
     assert whole.open
     assert {".".join(key): leaf.value for key, leaf in whole.leaves()} == {
         "optim.name": Known("adam"),

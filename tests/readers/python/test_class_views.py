@@ -48,7 +48,28 @@ class A:
         return [(k, v.n) for k, v in vars(type(self)).items() if isinstance(v, Setting)]
 """
 
+HINTS = """\
+from typing import get_type_hints
+class A:
+    tp: int
+class B(A):
+    name: 'str'
+    sub: A = None
+    more: list = 1
+"""
+
 VALUES = {
+    "the annotations of a class": (HINTS, "[*B.__annotations__, *B().__annotations__]"),
+    "a type among them": (HINTS, "[B.__annotations__['sub'] is A, B.__annotations__['name']]"),
+    "the hints of a class and its bases": (HINTS, "[*get_type_hints(B)]"),
+    "which of them are its own classes": (
+        HINTS,
+        "[[n, isinstance(h, type) and issubclass(h, A)] for n, h in get_type_hints(B).items()]",
+    ),
+    "a path is neither None nor False": (
+        "from pathlib import Path\n",
+        "[Path('/a') / 'b' is None, (Path('/a') / 'b') is False, True is Path('x')]",
+    ),
     "the order ends in object": (EMPTY, "[k.__name__ for k in B.__mro__]"),
     "the order reversed": (EMPTY, "[k.__name__ for k in reversed(B.__mro__)]"),
     "the length of the order": (EMPTY, "len(B.__mro__)"),

@@ -10,6 +10,9 @@ ASKS = {
     "a question by options": "import subprocess\nsubprocess.run(['nvidia-smi', '--query-gpu=index'], timeout=5)\n",
     "an option with a value that is put in": "import subprocess\nsubprocess.check_output(['df', f'--output={what}'])\n",
     "a constant of its": "import subprocess\nsubprocess.run(['ibstat'], stdout=subprocess.PIPE)\n",
+    "a docstring": '"""Starts with "python -m train"."""\nmain()\n',
+    "help": "parser.add_argument('--fsdp', help='start it with \\'python train.py\\' ')\n",
+    "an epilog": "parser.epilog = 'Usage: \\'python train.py\\' '\n",
     "nothing": "import os\nprint(os.getpid())\n",
 }
 STARTS = {
@@ -25,6 +28,7 @@ STARTS = {
     "a function of the module": "from subprocess import run\nrun(words)\n",
     "the function handed on": "import subprocess\nstart(subprocess.run)\n",
     "the module by a text": "__import__('subprocess').run(words)\n",
+    "a line for somebody else": "start('python train.py --fsdp')\n",
     "another call": "import os, subprocess\nsubprocess.run(['nvidia-smi'])\nos.system(line)\n",
 }
 
