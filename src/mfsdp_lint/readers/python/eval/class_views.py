@@ -85,20 +85,25 @@ def own_annotations(interp: Interpreter, cls: ClassObject) -> DictObject | None:
     """Return `__annotations__` of a class; None where its body does not show them."""
     if cls.node is None:
         return None
-    said = [each for each in cls.node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+    said = {
+        each.target.id: each.annotation
+        for each in cls.node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
     are_texts = any(
         isinstance(each, ast.ImportFrom) and each.module == "__future__" and each.names[0].name == "annotations"
         for each in cls.module.tree.body
     )
     frame = cls.closure or Frame(cls.module)
-    return DictObject(
-        {
-            each.target.id: ast.unparse(each.annotation) if are_texts else hint(interp, each.annotation, frame)
-            for each in said
-            if isinstance(each.target, ast.Name)
-        },
-        interp.tick(),
-    )
+    made = DictObject({}, interp.tick())
+    for name, annotation in said.items():
+        if are_texts:
+            made.fields[name] = ast.unparse(annotation)
+        elif isinstance(annotation, ast.Constant):
+            made.fields[name] = annotation.value
+        else:
+            made.fields[name] = hint(interp, annotation, frame)
+    return made
 
 
 def hint(interp: Interpreter, annotation: ast.expr | None, frame: Frame) -> Object:
