@@ -161,7 +161,7 @@ def _expecting(users: EditUsers, request: FixRequest, path: str) -> str:
 
 
 _REFUSALS = frozenset({"AssertionError", "ValueError"})
-"""What start-up raises; whoever catches all exceptions, as of a run, means no refusal."""
+"""Exceptions of start-up; whoever catches all exceptions, as of a run, means no refusal."""
 
 
 @lru_cache(maxsize=64)
