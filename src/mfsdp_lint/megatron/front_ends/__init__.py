@@ -370,6 +370,11 @@ def flags_of_files() -> frozenset[str]:
     return frozenset(flag for raw in raw_profiles() for flag in raw.get("instead", ()))
 
 
+def described_by(program: str) -> Profile | None:
+    """Return the profile that describes a program of Hydra, by its dotted name; None for any other program."""
+    return next((each for each in profiles() if program in each.programs), None)
+
+
 @cache
 def pins() -> Mapping[str, Mapping[str, str]]:
     """Return the commits between releases that frameworks are tied to: the releases around each, by component."""

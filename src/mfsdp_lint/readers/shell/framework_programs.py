@@ -26,7 +26,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With
 from mfsdp_lint.core.values import UNKNOWN, Known, is_known_as
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends import Profile, StartedWith, profiles
+from mfsdp_lint.megatron.front_ends import Profile, StartedWith, described_by, profiles
 from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.tables import Versions
 from mfsdp_lint.readers.framework_configs import in_environment, recipes_of
@@ -41,18 +41,6 @@ from mfsdp_lint.readers.yaml.compose import COMPOSE, compose_started
 from mfsdp_lint.readers.yaml.document import Files
 
 
-def is_framework_program(launch: ShellLaunch) -> bool:
-    """Tell whether a launch starts a program of Hydra that a profile describes, which is followed nowhere."""
-    return _profile_of(launch) is not None
-
-
-def _profile_of(launch: ShellLaunch) -> tuple[Profile, str] | None:
-    """Return the profile that describes the program of a launch, with its name there; None for any other program."""
-    name = known(launch.started.program) or ""
-    name = name if launch.started.is_module else name.removesuffix(".py").replace("/", ".")
-    return next(((each, name) for each in profiles() if name in each.programs), None)
-
-
 def runs_of_framework(
     launch: ShellLaunch, path: str, sources: Sources, environment: Sequence[Setting], versions: Versions
 ) -> list[Recipe]:
@@ -60,11 +48,12 @@ def runs_of_framework(
 
     `environment` is what the launch sets.
     """
-    described = _profile_of(launch)
-    if described is None:
+    name = known(launch.started.program) or ""
+    name = name if launch.started.is_module else name.removesuffix(".py").replace("/", ".")
+    profile = described_by(name)
+    if profile is None:
         every = (each for profile in profiles() for each in _runs_of_file(profile, launch, path, sources, versions))
         return in_environment(list(every) or _runs_with_file(launch, path, sources, environment, versions), environment)
-    profile, name = described
     words = _words(launch.started.arguments, profile)
     file = _file(words, profile.programs[name], path, launch, sources)
     files = Files(sources, environment=environment)

@@ -43,7 +43,7 @@ from mfsdp_lint.readers.launch_memory import NOTHING, ShellRead, Started
 from mfsdp_lint.readers.programs import upstream_script
 from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
 from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
-from mfsdp_lint.readers.shell.framework_programs import file_of_options, is_framework_program, runs_of_framework
+from mfsdp_lint.readers.shell.framework_programs import file_of_options, runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
 from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.overlooked import has_open_words, overlooked, shards, why_open
@@ -379,8 +379,6 @@ def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Program
     environment = tuple(_environment(launch))
     given = given_by(launch, environment, _ranks(launch))
     program = program_of(launch, path, sources)
-    if is_framework_program(launch):
-        return Started(tuple(runs_of_framework(launch, path, sources, environment, programs.asked.target)))
     started = NOTHING if program is None else programs.start(program, given)
     if started.recipes or started.ending is not None:
         return started

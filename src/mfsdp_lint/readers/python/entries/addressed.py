@@ -15,6 +15,7 @@ from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.megatron.front_ends import described_by
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
@@ -267,7 +268,9 @@ class ProgramEvaluation:
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(path, given)
         programs = interp.programs
-        telling = frozenset(programs.suspects([path]))
+        # (Of a framework's program nothing runs but what composes its configuration.)
+        is_described = (module := interp.finder.load(path)) is not None and described_by(module.name) is not None
+        telling = frozenset[str]() if is_described else frozenset(programs.suspects([path]))
         if telling:
             order = tuple(each for each in programs.order(path) if each in telling)
             leading = [each for each in programs.files(path) if not telling.isdisjoint(programs.files(each))]

@@ -16,6 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.megatron.front_ends import described_by
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.overrides import NoOverride, values_of_sweep
@@ -72,7 +73,7 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
             swept = _swept_by_file(interp, folder, found.name, module) if found.swept else []
             sweep = _runs_of_sweep([*swept, *found.overrides]) if found.swept else [found.overrides]
         except NotFollowed:
-            return invoke(interp, function, call.passing([unknown]))
+            return None if _is_described(interp, module) else invoke(interp, function, call.passing([unknown]))
         runs = [(found.name, overrides) for overrides in sweep]
         if interp.started_with() is None:
             runs += [(other, []) for other in _built_on(interp, folder, found.name, module)]
@@ -85,12 +86,19 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
                 if composed is not None and len(runs) == 1:
                     interp.composed = composed
                     return None
+                if _is_described(interp, module):
+                    return None
                 tree = tree if composed is None else unknown
             result = invoke(interp, function, call.passing([tree]))
             made = result if config == found.name else made
         return made
 
     return Native("a program", start)
+
+
+def _is_described(interp: Interpreter, module: Module) -> bool:
+    """Tell whether a profile says what a program that a launch starts makes of its words: then it is not followed."""
+    return interp.given is not None and described_by(module.name) is not None
 
 
 _FLAGS = (
