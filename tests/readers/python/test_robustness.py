@@ -379,6 +379,12 @@ def train(policy, loader, epochs):
 FOUR_TIMES = "\n".join(f"    train(policy, loader, epochs_{number})" for number in range(4))
 
 
+def test_a_value_without_a_hash_is_a_value() -> None:
+    rows = "[(1, (slice(0, 4), 2)), (2, (slice(2), 3))]"
+    found = read(f"def recipe(cfg):\n    for a, (s, n) in {rows}:\n        cfg.train.train_iters = n\n    return cfg\n")
+    assert (found.faults, [each.name for each in found.recipes]) == ([], ["recipe"])
+
+
 def test_what_touches_no_configuration_is_given_up_soon() -> None:
     text = f"{FRAME}\n{TRAINING}\ndef experiment(policy, loader):\n{FOUR_TIMES}\n    return policy.model"
     names, steps = steps_of(text)

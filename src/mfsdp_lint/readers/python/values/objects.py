@@ -85,6 +85,10 @@ class Write(NamedTuple):
     frames: tuple[tuple[Module | None, ast.AST | None, str], ...] = ()
     sources: tuple[Place, ...] = ()
 
+    def __hash__(self) -> int:
+        """Return the same for equal writes; not every value has a hash (a slice has none before Python 3.12)."""
+        return hash((self.module, self.node, self.focus, self.order))
+
     def place_in(self, module: Module) -> ast.AST | None:
         """Return the expression that gave the value; None where that stands in another module."""
         return (self.focus or self.node) if self.module is module else None
