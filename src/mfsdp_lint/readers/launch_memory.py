@@ -6,7 +6,7 @@ of these has changed. Programs share the modules that they import: a file that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -16,6 +16,7 @@ from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, s
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.state.paths import OutOfSteps, Raised
+    from mfsdp_lint.readers.reader import ToRead
     from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, ScriptImport
 
 
@@ -93,9 +94,10 @@ class LaunchMemory:
         return LaunchMemory, (self.sources, self.asked, self.followed, self.ran, True)
 
     @classmethod
-    def after(cls, before: object, sources: Sources, asked: Iterable[str]) -> LaunchMemory:
-        """Begin a reading of `sources`; results of the reading `before`, if it is one, stay where they still hold."""
-        memory = cls(sources, frozenset(asked))
+    def after(cls, before: object, asked: ToRead) -> LaunchMemory:
+        """Begin another reading; results of the reading `before`, if it is one, stay where they still hold."""
+        sources = asked.sources
+        memory = cls(sources, frozenset(asked.every))
         changed = sources.changed_since(before.sources) if isinstance(before, LaunchMemory) else None
         if isinstance(before, LaunchMemory) and changed is not None:
             # What they share was read by the programs that are not followed again, too.

@@ -249,7 +249,7 @@ class PythonFiles:
         Results that changed texts cannot reach are taken over.
         """
         memory = before if isinstance(before, PythonMemory) else PythonMemory()
-        launches = LaunchMemory.after(memory.launches, asked.sources, asked.every)
+        launches = LaunchMemory.after(memory.launches, asked)
         found, again = Reading(()), None
         if not asked.only_runs and (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
             from mfsdp_lint.readers.python.read import read_python

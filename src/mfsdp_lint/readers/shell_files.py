@@ -48,7 +48,7 @@ class ShellFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every script that has some. Results that changed texts cannot reach are taken over."""
-        reading = _ScriptReading(asked, LaunchMemory.after(before, asked.sources, asked.every))
+        reading = _ScriptReading(asked, LaunchMemory.after(before, asked))
         with without_collection():
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
             unfollowed = tuple(reading.unfollowed)

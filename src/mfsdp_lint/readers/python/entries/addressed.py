@@ -15,7 +15,6 @@ from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
-from mfsdp_lint.megatron.front_ends import described_by
 from mfsdp_lint.process import collect_new, without_collection
 from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.launch_memory import NOTHING, Ran, Started
@@ -268,8 +267,9 @@ class ProgramEvaluation:
     def _start(self, path: str, given: Given) -> Started:
         interp = self._interpreter(path, given)
         programs = interp.programs
+        interp.finder.ask_for([path])
         # (Of a framework's program nothing runs but what composes its configuration.)
-        is_described = (module := interp.finder.load(path)) is not None and described_by(module.name) is not None
+        is_described = self._is_described(interp.finder.load(path))
         telling = frozenset[str]() if is_described else frozenset(programs.suspects([path]))
         if telling:
             order = tuple(each for each in programs.order(path) if each in telling)
@@ -287,6 +287,14 @@ class ProgramEvaluation:
             return started
         recipes = tuple(each for each in started.recipes if not each.partial)
         return replace(started, recipes=recipes) if recipes else NOTHING
+
+    def _is_described(self, module: Module | None) -> bool:
+        """Tell whether a module is a program of Hydra that a profile describes."""
+        if module is None or "hydra" not in (self.asked.sources.text_or_none(module.path) or ""):
+            return False
+        from mfsdp_lint.megatron.front_ends import described_by  # few programs are asked for theirs
+
+        return described_by(module.name) is not None
 
     @with_room
     def _run(self, interp: Interpreter, module: Module, given: Given, *, needs_all: bool = False) -> Started:

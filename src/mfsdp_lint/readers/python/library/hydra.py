@@ -16,7 +16,6 @@ from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.megatron.front_ends import described_by
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.overrides import NoOverride, values_of_sweep
@@ -98,7 +97,11 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
 
 def _is_described(interp: Interpreter, module: Module) -> bool:
     """Tell whether a profile says what a program that a launch starts makes of its words: then it is not followed."""
-    return interp.given is not None and described_by(module.name) is not None
+    if interp.given is None:
+        return False
+    from mfsdp_lint.megatron.front_ends import described_by  # few programs are asked for theirs
+
+    return described_by(module.name) is not None
 
 
 _FLAGS = (
