@@ -223,6 +223,11 @@ class SnapshotKnowledge(Knowledge[Interpreter]):
 
         return recipes_of_program(path, section_of(asking, tree, frame), self.target, variables_of(asking))
 
+    def describes(self, program: str) -> bool:
+        from mfsdp_lint.megatron.front_ends import described_by
+
+        return described_by(program) is not None
+
     def _release(self, path: str) -> str:
         """Name the release that a module (or its file) belongs to."""
         assert self.snapshot is not None

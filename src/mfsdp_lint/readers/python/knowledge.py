@@ -93,6 +93,10 @@ class Knowledge(Generic[Asking]):
         """
         return None
 
+    def describes(self, program: str) -> bool:
+        """Tell whether it is known what a program of Hydra makes of what it composes, by the program's dotted name."""
+        return False
+
 
 NOTHING: Knowledge[object] = Knowledge()
 """The answers where nothing is known of upstream."""

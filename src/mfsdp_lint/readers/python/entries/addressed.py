@@ -269,7 +269,7 @@ class ProgramEvaluation:
         programs = interp.programs
         interp.finder.ask_for([path])
         # (Of a framework's program nothing runs but what composes its configuration.)
-        is_described = self._is_described(interp.finder.load(path))
+        is_described = (module := interp.finder.load(path)) is not None and interp.knowledge.describes(module.name)
         telling = frozenset[str]() if is_described else frozenset(programs.suspects([path]))
         if telling:
             order = tuple(each for each in programs.order(path) if each in telling)
@@ -287,14 +287,6 @@ class ProgramEvaluation:
             return started
         recipes = tuple(each for each in started.recipes if not each.partial)
         return replace(started, recipes=recipes) if recipes else NOTHING
-
-    def _is_described(self, module: Module | None) -> bool:
-        """Tell whether a module is a program of Hydra that a profile describes."""
-        if module is None or "hydra" not in (self.asked.sources.text_or_none(module.path) or ""):
-            return False
-        from mfsdp_lint.megatron.front_ends import described_by  # few programs are asked for theirs
-
-        return described_by(module.name) is not None
 
     @with_room
     def _run(self, interp: Interpreter, module: Module, given: Given, *, needs_all: bool = False) -> Started:

@@ -97,11 +97,7 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
 
 def _is_described(interp: Interpreter, module: Module) -> bool:
     """Tell whether a profile says what a program that a launch starts makes of its words: then it is not followed."""
-    if interp.given is None:
-        return False
-    from mfsdp_lint.megatron.front_ends import described_by  # few programs are asked for theirs
-
-    return described_by(module.name) is not None
+    return interp.given is not None and interp.knowledge.describes(module.name)
 
 
 _FLAGS = (
