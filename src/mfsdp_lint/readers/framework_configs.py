@@ -315,11 +315,11 @@ def settings_at(
 
 def made_by(profile: Profile, settings: Mapping[str, Setting], place: Span) -> Mapping[str, Setting]:
     """Return the settings of a command line of Megatron-LM's with those that a framework makes of them there."""
+    writer = _Writer(profile.front_end.name, Origin(place, "default"))
     changed = dict(settings)
     for each in profile.places:
         for made in each.made if not each.at else ():
-            writer = _Writer(profile.front_end.name, Origin(place, "default"))
-            changed = _with(changed, {}, made, writer, lambda path: path in settings)
+            changed = _with(changed, {}, made, writer, lambda _: False)  # what no word says, the parser has set
     return changed
 
 

@@ -73,7 +73,7 @@ def _calls_of_tasks(document: YamlDocument, tasks: Mapping[str, Node]) -> Iterat
     for task in tasks.values():
         own = entries(document, task)
         for key in ("cmds", "deps"):
-            for item in items(document, own[key]) if key in own else ():
+            for item in items(document, own.get(key)):
                 call = entries(document, item)
                 if "task" in call and "vars" in call:
                     yield said(document, call["task"]) or "", call

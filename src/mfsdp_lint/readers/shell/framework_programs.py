@@ -108,15 +108,19 @@ def _runs_with_file(
         root = files.tree(there) if there is not None else None
         if there is None or root is None:
             continue
-        over = _words(words, profile).values
-        if profile.started_with.words == "options":
-            over = Section()
-            for key, leaf in options_in(words)[0].items():
-                over = merge(over, under(key, leaf, leaf.origin)) if key.count(".") <= _DEEPEST else over
+        over = _options(words) if profile.started_with.words == "options" else _words(words, profile).values
         whole = COMPOSE[profile.compose](there, root, files, profile.ships, over)
         if any(whole.get(*key) for key in profile.known_by):
             return recipes_of(profile, path, whole, versions)
     return []
+
+
+def _options(words: Sequence[Text]) -> Section:
+    found = Section()
+    for key, leaf in options_in(words)[0].items():
+        if key.count(".") <= _DEEPEST:
+            found = merge(found, under(key, leaf, leaf.origin))
+    return found
 
 
 def _named_file(started: StartedWith, words: Sequence[Text]) -> str | None:

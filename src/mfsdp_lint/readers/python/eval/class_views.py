@@ -81,22 +81,26 @@ def _unknown(interp: Interpreter, names: typing.Iterable[str]) -> DictObject:
     return DictObject({name: interp.unknown(name) for name in names}, interp.tick())
 
 
+def annotated(node: ast.ClassDef) -> dict[str, ast.expr]:
+    """Return the annotations in the body of a class by the names that have them."""
+    return {
+        each.target.id: each.annotation
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
+
+
 def own_annotations(interp: Interpreter, cls: ClassObject) -> DictObject | None:
     """Return `__annotations__` of a class; None where its body does not show them."""
     if cls.node is None:
         return None
-    said = {
-        each.target.id: each.annotation
-        for each in cls.node.body
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-    }
     are_texts = any(
         isinstance(each, ast.ImportFrom) and each.module == "__future__" and each.names[0].name == "annotations"
         for each in cls.module.tree.body
     )
     frame = cls.closure or Frame(cls.module)
     made = DictObject({}, interp.tick())
-    for name, annotation in said.items():
+    for name, annotation in annotated(cls.node).items():
         if are_texts:
             made.fields[name] = ast.unparse(annotation)
         elif isinstance(annotation, ast.Constant):

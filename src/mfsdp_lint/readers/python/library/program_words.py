@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.readers.given_words import GivenWord
+from mfsdp_lint.readers.python.eval.class_views import annotated
 from mfsdp_lint.readers.python.eval.classes import enum_members, has_fields, is_enum, mro
 from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.library.command_line import Declaration, Number, Spec, from_words
@@ -226,12 +227,11 @@ def annotations_of(interp: Interpreter, owner: ClassObject | Function) -> Annota
         parameters: ast.arguments = owner.node.args
         every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
         return {each.arg: (each.annotation, Frame(owner.module)) for each in every}
-    bases = [base for base in reversed(mro(interp, owner)) if isinstance(base, ClassObject) and base.node is not None]
     return {
-        node.target.id: (node.annotation, Frame(base.module))
-        for base in bases
-        for node in (base.node.body if base.node is not None else ())
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        name: (annotation, Frame(base.module))
+        for base in reversed(mro(interp, owner))
+        if isinstance(base, ClassObject) and base.node is not None
+        for name, annotation in annotated(base.node).items()
     }
 
 
