@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
@@ -76,8 +76,7 @@ _EXPLANATIONS = frozenset({"help", "description", "epilog", "usage", "short_help
 
 def _without_explanations(text: str) -> str:
     """Return the text of a Python file with blanks for docstrings, and for what command lines tell of themselves."""
-    tree = parsed(text)
-    lines = [line.encode(errors="surrogatepass") for line in text.split("\n")]
+    tree, lines = parsed(text), Lines(text)
     for node in () if tree is None else ast.walk(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str()) as told):
@@ -88,13 +87,9 @@ def _without_explanations(text: str) -> str:
                 pass
             case _:
                 continue
-        first, last = told.lineno - 1, (told.end_lineno or told.lineno) - 1
-        for number in range(first, min(last + 1, len(lines))):
-            line = lines[number]
-            start = told.col_offset if number == first else 0
-            end = told.end_col_offset if number == last else len(line)
-            lines[number] = line[:start] + b" " * ((end or 0) - start) + line[end:]
-    return b"\n".join(lines).decode(errors="surrogatepass")
+        start, end = lines.range(lines.of_node("", told))
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 _STARTERS = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")

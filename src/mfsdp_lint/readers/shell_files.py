@@ -105,12 +105,14 @@ def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | N
     return _starts_framework(text) or any(True for _ in experiments_in(path, text, sources))
 
 
-_MODULE = lazy_pattern(r"(?<=[\s\"']-m)[\s\"',]{1,99}([\w.]+)")
+_AS_MODULE = r"(?<=[\s\"']-m)(?P<module>[\s\"',]{1,99}[\w.]+)"
+"""A program that is started as a module, on a command line or in a list of words, with what stands in front of it."""
+_MODULE = lazy_pattern(_AS_MODULE)
 
 
 def _starts_framework(text: str) -> bool:
     """Tell whether a text names a program of a framework as a module."""
-    if not (modules := set(_MODULE.findall(text))):
+    if not (modules := {found["module"].strip("\"', \t\r\n") for found in _MODULE.finditer(text)}):
         return False
     from mfsdp_lint.megatron.front_ends import profiles
 
@@ -141,7 +143,7 @@ def starts_as_built(text: str) -> bool:
 _PROGRAM = lazy_pattern(
     r"(?<![\w./-])(?:(?P<file>[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm|tmpl|tpl|template|j2|jinja2?)\b)"
     r"|[\w.-]*/(?P<inner>[\w./-]*\w)(?![\w/.*=]))"
-    r"|(?<=[\s\"']-m)(?P<module>[\s\"',]{1,99}[\w.]+)"  # on a command line, or in a list of words
+    rf"|{_AS_MODULE}"
 )
 _SCRIPTS = lazy_pattern(r"(?<![\w./*-])[\w./?-]*\*[\w./*?-]*\.(?:sh|bash|sbatch|slurm)\b")
 """A pattern of names of scripts (`jobs/*.sh`)."""
