@@ -313,13 +313,9 @@ def _mentions_launcher(text: str, function: ast.FunctionDef | ast.AsyncFunctionD
 
 
 def _text_of(text: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return the lines of a function. (`ast.get_source_segment` would split the text for each of them.)"""
-    return "\n".join(_lines(text)[function.lineno - 1 : function.end_lineno])
-
-
-@lru_cache(maxsize=4)
-def _lines(text: str) -> list[str]:
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    """Return the text of a function. (`ast.get_source_segment` would split the file's for each of them.)"""
+    lines = Lines(text)
+    return lines.cut(lines.of_node("", function))
 
 
 def _started_by(
