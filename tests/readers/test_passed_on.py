@@ -29,6 +29,15 @@ def is_seen(script: str) -> bool:
         pytest.param(f"{EXPORT}apptainer exec x.sif {LAUNCH}", id="apptainer"),
         pytest.param(f"{EXPORT}apptainer exec --cleanenv --env {NAME}=1 x.sif {LAUNCH}", id="set for the container"),
         pytest.param(f"export APPTAINERENV_{NAME}=1\napptainer exec x.sif {LAUNCH}", id="by apptainer's own name"),
+        pytest.param(
+            f"export {NAME}=8 APPTAINERENV_{NAME}=1\napptainer exec --cleanenv x.sif {LAUNCH}",
+            id="into a clean environment",
+        ),
+        pytest.param(
+            f"export APPTAINERENV_{NAME}=1\napptainer exec --cleanenv x.sif bash -c '{LAUNCH}'", id="to a shell in one"
+        ),
+        pytest.param(f"export {NAME}=8\nbsub -env 'all, {NAME}=1' <<EOF\n{LAUNCH}EOF\n", id="bsub, another value"),
+        pytest.param(f"{EXPORT}bsub -env 'HOME, {NAME}' <<EOF\n{LAUNCH}EOF\n", id="bsub, by its name"),
         pytest.param(f"{EXPORT}docker run -e {NAME} image {LAUNCH}", id="docker, by its name"),
         pytest.param(f"{EXPORT}docker run --env={NAME} image {LAUNCH}", id="docker, behind an equals sign"),
         pytest.param(f"{EXPORT}docker run -e {NAME} image bash -c '{LAUNCH}'", id="docker, to a shell in it"),
@@ -56,6 +65,12 @@ def test_a_variable_is_passed_on(script: str) -> None:
         pytest.param(f"{EXPORT}docker run -e OTHER image bash -c '{LAUNCH}'", id="docker, another one to a shell"),
         pytest.param(f"{EXPORT}ssh node docker run -e {NAME} image {LAUNCH}", id="docker on another machine"),
         pytest.param(f"{EXPORT}qsub -v HOME <<EOF\n{LAUNCH}EOF\n", id="qsub, another one"),
+        pytest.param(f"{EXPORT}bsub -env 'all, ~{NAME}' <<EOF\n{LAUNCH}EOF\n", id="bsub, taken away"),
+        pytest.param(f"{EXPORT}bsub -env none <<EOF\n{LAUNCH}EOF\n", id="bsub, none"),
+        pytest.param(
+            f"export APPTAINERENV_{NAME}=1\napptainer exec --cleanenv x.sif env -u {NAME} {LAUNCH}",
+            id="taken away inside",
+        ),
     ],
 )
 def test_a_variable_is_not_passed_on(script: str) -> None:

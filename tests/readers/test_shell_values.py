@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
-from tests.shell import only_recipe
+from tests.shell import only_recipe, recipes
 
 LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1 "
 
@@ -51,6 +51,14 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param("N=F\nF=fsdp_dtensor", "--ckpt-format ${!N}", id="by the name in another variable"),
         pytest.param("A=(x fsdp_dtensor)", "--ckpt-format ${A[1]}", id="an element of an array"),
         pytest.param("F=$(echo fsdp_dtensor)", "--ckpt-format $F", id="what echo writes"),
+        pytest.param(
+            "for F in torch fsdp_dtensor; do echo --ckpt-format $F; done > f",
+            "$(cat f)",
+            id="what a loop writes to a file",
+        ),
+        pytest.param(
+            "if [ 1 = 1 ]; then echo fsdp_dtensor; fi > f", "--ckpt-format $(cat f)", id="what a clause writes"
+        ),
         pytest.param("F=`echo fsdp_dtensor`", "--ckpt-format $F", id="what echo writes, in backticks"),
         pytest.param("f() { F=$1; }\nf fsdp_dtensor", "--ckpt-format $F", id="set by a function"),
         pytest.param("set -- a fsdp_dtensor\nshift", "--ckpt-format $1", id="a positional parameter"),
@@ -80,6 +88,15 @@ def test_the_same_flag_in_many_ways(script: str, arguments: str) -> None:
         pytest.param("read F", "--ckpt-format $F", NOT_NONE, id="what somebody types"),
         pytest.param("for F in $(ls); do :; done", "--ckpt-format $F", NOT_NONE, id="behind a loop of unknown words"),
         pytest.param("F=torch\nwhile x; do F=torch_dist; done", "--ckpt-format $F", NOT_NONE, id="behind a loop"),
+        pytest.param(
+            'while x; do A+=("$y"); done\nB=("${A[@]}")',
+            '--ckpt-format torch "${B[@]}"',
+            UNKNOWN,
+            id="elements of a list",
+        ),
+        pytest.param(
+            "A=$(cat flags)\nB=($A)", '--ckpt-format torch "${B[@]}"', UNKNOWN, id="words that become elements"
+        ),
     ],
 )
 def test_what_cannot_be_known_is_not(script: str, arguments: str, value: object) -> None:
@@ -100,6 +117,30 @@ def test_a_number_a_name_or_a_time_is_one_word_and_no_flags(output: str) -> None
 @pytest.mark.parametrize("output", ['$(date "+%F %T")', "$(cat more)", "$(wc -l *.txt)", "$(nproc; cat more)"])
 def test_another_output_without_quotes_may_be_any_flags(output: str) -> None:
     assert fmt(f"N={output}", "--ckpt-format fsdp_dtensor --of-its-own $N --bf16") == UNKNOWN
+
+
+DROP = """\
+OPTIONS=({} --ckpt-format torch --bf16)
+drop() {{
+  local kept=() i=0
+  while (( i < ${{#OPTIONS[@]}} )); do
+    if [[ ${{OPTIONS[i]}} == "$1" ]]; then (( i += 2 )); else kept+=("${{OPTIONS[i]}}"); (( i += 1 )); fi
+  done
+  OPTIONS=("${{kept[@]}}")
+}}
+drop --ckpt-format
+"""
+
+
+@pytest.mark.parametrize("words", [1, 100])
+def test_a_loop_over_the_words_of_a_list_is_followed_word_by_word(words: int) -> None:
+    script = DROP.format(" ".join(f"--of-its-own {number}" for number in range(words)))
+    assert fmt(script, '"${OPTIONS[@]}"') == Known("torch_dist")
+
+
+def test_a_shell_that_only_reads_a_script_starts_nothing() -> None:
+    script = "bash -n b.sh\nsh -en b.sh\nbash -e b.sh\n"
+    assert len(recipes(script, {"b.sh": f"{LAUNCH} --ckpt-format torch\n"})) == 1
 
 
 def test_braces_are_expanded_before_variables() -> None:

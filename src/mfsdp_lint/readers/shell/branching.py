@@ -622,7 +622,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
 
     if counts:
         calculate(Expander(runner, script, here), node, parts[0])
-    turns = 0
+    turns, launched = 0, len(runner.launches)
     for _ in range(_MOST_PLAIN_TURNS):
         given = dict(here.descriptors)
         tested = list(holds(here))
@@ -639,7 +639,7 @@ def _each_turn(runner: Runner, script: Script, node: Node, state: State) -> list
             return None
         here = ends[0]
         turns += here.descriptors == given  # a text that is read has an end
-        if turns > _MOST_TURNS:
+        if turns > _MOST_TURNS and len(runner.launches) > launched:
             return None
         if here.leaving:
             here.arrive("break")

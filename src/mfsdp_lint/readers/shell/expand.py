@@ -288,13 +288,13 @@ class Expander:
 
     def _listed(self, node: Node, texts: Sequence[Text], *, star: bool) -> Iterator[Piece | None]:
         """Yield the pieces of a list: `"${A[@]}"` is a word for each element, `"${A[*]}"` one word with blanks between
-        them, and without quotes all are split.
+        them, and without quotes all are split. What stands for any number of elements keeps to do so.
         """
         quoted = node.parent is not None and node.parent.type == "string"
         for number, text in enumerate(texts):
             if number:
                 yield self.script.made(node, self._separators()[:1]) if quoted and star else BREAK
-            yield from (piece.splitting(not quoted) for piece in text)
+            yield from (each if HOLE in each.text and each.splits else each.splitting(not quoted) for each in text)
 
     def _value(self, node: Node, name: str) -> Iterator[Piece]:
         text = self._look_up(name)

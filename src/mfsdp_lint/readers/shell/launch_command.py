@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.recipe import Origin, Setting, Span
@@ -285,6 +285,7 @@ _SEVERAL_AT_ONCE = (*_OF_HPC, "torchx")
 _CLEAN = ("--cleanenv", "-e", "--containall", "-C")
 """Options of apptainer and singularity with which nothing is inherited (apptainer-exec(1))."""
 
+_UNSETS = ("-u", "--unset")
 _NOTHING_INHERITED = ("-", "-i", "--ignore-environment")
 """Options of `env` that begin with an empty environment."""
 
@@ -299,12 +300,15 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
     previous = plain(words[at - 1]) if at else ""
     if text in _NOTHING_INHERITED and _base(words[at - 1] if at else words[at]) == "env":
         environment.update(dict.fromkeys(table().variables))  # whatever the script, or its caller, has set
-    if previous in ("-u", "--unset") and text.isidentifier():
+    if previous in _UNSETS and text.isidentifier():
         environment[text] = None
     before = {_base(word) for word in words[:at]}
     if text in _CLEAN and not before.isdisjoint(_OF_HPC):
         for name in table().variables:
             environment.setdefault(name, None)
+    if previous == "-env" and "bsub" in before:
+        _of_lsf(words[at], environment)
+        return
     several = ("--export", "--env") if not before.isdisjoint(_SEVERAL_AT_ONCE) else ("--export",)
     exported = _option(words, at, several)
     if exported is not None and not text.startswith("--export "):
@@ -385,7 +389,7 @@ def _only_assignments(words: Sequence[Text], at: int) -> bool:
         if _base(words[at]) in ("env", "sudo"):
             return True
         previous = plain(words[at - 1]) if at else ""
-        if not (_ASSIGNMENT.match(text) or text.startswith("-") or previous in ("-u", "--unset")):
+        if not (_ASSIGNMENT.match(text) or text.startswith("-") or previous in _UNSETS):
             return False
     return False
 
@@ -395,6 +399,15 @@ def _left_out(exported: str, environment: Environment) -> None:
     names = exported.split(",")
     if "ALL" not in names and HOLE not in exported:
         environment.update(dict.fromkeys(each for each in table().variables if each not in names))
+
+
+def _of_lsf(word: Text, environment: Environment) -> None:
+    """Read `bsub -env "all, ~A, B=value"`: without `all` a job gets nothing but what is named (bsub(1))."""
+    parts = [each.strip() for each in plain(word).split(",")]
+    if "all" not in parts and HOLE not in plain(word):
+        environment.update(dict.fromkeys(each for each in table().variables if each not in parts))
+    environment.update(dict.fromkeys(each[1:] for each in parts if each.startswith("~")))
+    _exports(word, environment)
 
 
 def passed_on(words: Sequence[Text], environment: Mapping[str, Variable]) -> dict[str, Variable]:
@@ -413,7 +426,16 @@ def passed_on(words: Sequence[Text], environment: Mapping[str, Variable]) -> dic
     for name, variable in environment.items() if not programs.isdisjoint(_OF_HPC) else ():
         inner = _OF_CONTAINER.fullmatch(name)
         found |= {inner[1]: variable} if inner else {}
-    return found
+    taken_away = {plain(word) for before, word in pairwise(words) if plain(before) in _UNSETS}
+    return {name: variable for name, variable in found.items() if name not in taken_away}
+
+
+def variables_of(environment: Environment, passed: Mapping[str, Variable]) -> dict[str, Variable]:
+    """Return the variables that a command gives or takes away, but for what is passed on in spite of that."""
+    return {
+        name: passed.get(name, Variable(None, unset=True)) if text is None else Variable((text,), exported=True)
+        for name, text in environment.items()
+    }
 
 
 _OF_CONTAINER = lazy_pattern(r"(?:APPTAINERENV|SINGULARITYENV)_(\w+)")
@@ -422,18 +444,21 @@ _OF_CONTAINER = lazy_pattern(r"(?:APPTAINERENV|SINGULARITYENV)_(\w+)")
 def _exports(word: Text, environment: Environment) -> None:
     at = 0
     for part in plain(word).split(","):
-        found = _ASSIGNMENT.match(part)
+        blanks = len(part) - len(part.lstrip())
+        found = _ASSIGNMENT.match(part.lstrip())
         if found:
-            environment[found[1]] = between(word, at + found.end(), at + len(part))
+            environment[found[1]] = between(word, at + blanks + found.end(), at + len(part))
         at += len(part) + 1
 
 
 def _shell(
     name: str, words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool
 ) -> InnerScript | None:
-    """Read `bash -c TEXT NAME ARGUMENT …`, `bash FILE`, and `bash <<EOF`."""
+    """Read `bash -c TEXT NAME ARGUMENT …`, `bash FILE`, and `bash <<EOF`; None for `bash -n`, which only reads."""
     at, is_text = 0, False
     while at < len(words) and (text := plain(words[at])).startswith(("-", "+")):
+        if re.fullmatch(r"-\w*n\w*", text):
+            return None
         is_text = is_text or bool(re.fullmatch(r"-\w*c\w*", text))
         at += 2 if _SHELL_OPTION_WITH_VALUE.fullmatch(text) else 1
     rest = words[at:]

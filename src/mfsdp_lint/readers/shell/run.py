@@ -53,6 +53,7 @@ from mfsdp_lint.readers.shell.launch_command import (
     submits_ray_job,
     text_of_file,
     texts_of_files,
+    variables_of,
     with_env_files,
 )
 from mfsdp_lint.readers.shell.patterns_of_files import files_matching
@@ -419,9 +420,9 @@ class ScriptRunner:
         if isinstance(found, InnerScript):
             self._inner(found, seen, container, passed)
         elif found is not None and (place := self._here()) is not None:
-            environment = {**({} if found.fresh else seen.environment()), **passed}
-            for name, text in found.environment.items():
-                environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
+            environment = {
+                **({} if found.fresh else seen.environment()), **passed, **variables_of(found.environment, passed)
+            }  # fmt: skip
             if submits_job(found) and self.file(found.program, seen) is None:
                 found, environment = as_job(found, environment)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
@@ -487,8 +488,8 @@ class ScriptRunner:
         if inner.fresh:
             child.variables = {}
         child.variables |= passed
-        for name, value in inner.environment.items():
-            child.set(name, Variable((value,), exported=True) if value is not None else Variable(None, unset=True))
+        for name, variable in variables_of(inner.environment, passed).items():
+            child.set(name, variable)
         if inner.file is not None:
             child.variables |= {"0": Variable((inner.file,)), "BASH_SOURCE": Variable((inner.file,), array=True)}
         elif inner.named is not None:
@@ -746,7 +747,8 @@ def _imports(held: Held | HeldCommand) -> bool:
     return isinstance(held, HeldCommand) and tuple(map(plain, held.words[: len(IMPORT)])) == IMPORT
 
 
-_WRITES = ("command", "compound_statement", "pipeline")
+_LOOPS = ("for_statement", "c_style_for_statement", "while_statement")
+_WRITES = ("command", "compound_statement", "subshell", "if_statement", "case_statement", "pipeline", *_LOOPS)
 
 
 def _behind_heredoc(node: Node) -> tuple[list[Node], list[Node]]:
