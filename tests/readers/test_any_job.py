@@ -17,6 +17,14 @@ POD = f"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {{}}\n    command: 
 POD_WITH_MAP = POD.format("envFrom: [{configMapRef: {name: train}}]")
 POD_WITH_KEY = POD.format(f"env: [{{name: {NAME}, valueFrom: {{configMapKeyRef: {{name: train, key: {NAME}}}}}}}]")
 MAP = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{{{name: train}}}}\ndata: {{{{{NAME}: '{{}}'}}}}\n"
+OWN_LOOP = {
+    "train.py": "import torch\nfrom megatron.core import datasets\nfrom options import parse\nargs = parse()\n",
+    "options.py": (
+        "import argparse\n\n\ndef parse():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--use-megatron-fsdp', action='store_true')\n"
+        "    parser.add_argument('--ckpt-format', default='dcp')\n    return parser.parse_known_args()[0]\n"
+    ),
+}
 SCRIPT = MAP.replace(f"{NAME}: '{{}}'", f'go: "#!/bin/bash\\n{RUN} {GOOD}"').format()
 
 
@@ -153,6 +161,28 @@ CASES: dict[str, tuple[Files, list[str]]] = {
         [f"t.nomad:3 {FORMAT}"],
     ),
     "a line of a service": ({"t.service": f"[Service]\nExecStart=/usr/bin/{RUN} {BAD}\n"}, [f"t.service:2 {FORMAT}"]),
+    "a program of supervisord, with variables of its own": (
+        {
+            "supervisord.conf": (
+                f'[supervisord]\nenvironment={NAME}="1",A="b"\n\n[program:plain]\ncommand=train.sh  ; as it is\n'
+                f'[program:other]\ncommand=/opt/bin/train.sh\nenvironment=B="%(host_node_name)s",{NAME}="8"\n'
+            ),
+            "train.sh": f"#!/bin/bash\n{RUN} {GOOD}\n",
+        },
+        [f"supervisord.conf:2 {CONNECTIONS}"],
+    ),
+    "a program with options of its own, called as Megatron's are": (
+        {"train.sh": f"torchrun train.py {FSDP} {BAD}\n", **OWN_LOOP},
+        [],
+    ),
+    "one that hands such options on": (
+        {
+            "train.sh": f"torchrun train.py {FSDP} {BAD}\n",
+            **OWN_LOOP,
+            "train.py": f"import sys\nfrom megatron_runner import launch\n{OWN_LOOP['train.py']}launch(sys.argv)\n",
+        },
+        [f"train.sh:1 {FORMAT}"],
+    ),
     "prose": (
         dict.fromkeys(("notes.txt", "README.md", "page.mdx", "page.markdown", "page.adoc", "a.org"), f"{RUN} {BAD}\n"),
         [],

@@ -72,6 +72,8 @@ _RELEVANT = lazy_pattern(
     r"|torchrun|torch\.distributed|\bpretrain_\w+\.py|--recipe\b|--model_recipe_name\b|\bscripts/performance/",
     re.IGNORECASE,
 )
+_GIVES_A_FILE = lazy_pattern(r"(?<=[\s=\"'])[\w./{}$-]*\$\{?\w[\w./{}$-]*\.ya?ml\b")
+"""A file of settings whose name is put together when the script runs: it may be one of a framework."""
 _ON_A_CLUSTER = lazy_pattern(
     r"\bhelm\b.*\b(?:install|upgrade|template)\b|\bkubectl\b.*(?:\bset\s+env\b|\s(?:-f|--filename))"
 )
@@ -120,7 +122,9 @@ def _starts_framework(text: str) -> bool:
 
 
 def _speaks(text: str) -> bool:
-    return bool(_RELEVANT.search(text) and _STARTS.search(text)) or bool(_ON_A_CLUSTER.search(text))
+    if _ON_A_CLUSTER.search(text):
+        return True
+    return bool(_STARTS.search(text)) and any(each.search(text) for each in (_RELEVANT, _GIVES_A_FILE))
 
 
 _RANK_LAUNCHER = lazy_pattern(r"[\"'](?:torchrun|torch\.distributed\.(?:run|launch))[\"' ]")
@@ -377,6 +381,16 @@ HOLDERS = (
         FileType("systemd", "a unit of systemd", suffixes=(".service",)),
         lazy_pattern(r"^\s*ExecStart", re.MULTILINE),
         "systemd.unit_scripts",
+    ),
+    HolderFiles(
+        FileType(
+            "supervisor",
+            "a configuration of supervisord",
+            content=lazy_pattern(r"^\[program:", re.MULTILINE),
+            unnamed=True,
+        ),
+        lazy_pattern(r"^command[ \t]*=", re.MULTILINE),
+        "supervisor.program_commands",
     ),
     HolderFiles(
         FileType("snakemake", "a workflow of Snakemake", suffixes=(".smk",), names=("Snakefile",)),
