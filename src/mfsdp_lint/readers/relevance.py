@@ -62,6 +62,25 @@ def trains_nothing(text: str) -> bool:
     return all(not each.level and each.module.partition(".")[0] in STDLIB for each in imports_in(text))
 
 
+_OWN_OPTION = lazy_pattern(
+    r"\b(?:add_argument|[oO]ption)\(\s*[\"']--(?:use[-_](?:megatron|torch|custom)[-_]fsdp2?|[\w-]+[-_]parallel[-_]size"
+    r"|ckpt[-_]format|data[-_]parallel[-_]sharding[-_]strategy)[\"']"
+)
+_OF_MEGATRON = lazy_pattern(
+    r"^[ \t]*(?:from|import)[ \t]+[\w.]*megatron(?!\.core\b|_fsdp\b)|\bmegatron\.(?:training|bridge)\b", re.MULTILINE
+)
+
+
+def defines_options(text: str) -> bool:
+    """Tell whether a file gives a command line of its own options that are called as those of a run of Megatron-LM."""
+    return ("add_argument" in text or "ption" in text) and bool(_OWN_OPTION.search(text))
+
+
+def takes_from_megatron(text: str) -> bool:
+    """Tell whether a file imports of Megatron more than its core, which knows no command line."""
+    return "megatron" in text and bool(_OF_MEGATRON.search(text))
+
+
 _GLOBAL = lazy_pattern(r"^[ \t]+global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?:#.*)?$", re.MULTILINE)
 
 _SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
@@ -69,7 +88,7 @@ _SAYS = (is_for_evaluation, speaks_of_recipes, speaks_of_training)
 
 def changes_relevance(then: str, now: str) -> bool:
     """Tell whether another text of a file may decide which files have to do with a run."""
-    if any(says(then) != says(now) for says in (*_SAYS, trains_nothing)):
+    if any(says(then) != says(now) for says in (*_SAYS, trains_nothing, defines_options, takes_from_megatron)):
         return True
     # Where a file that says all of it leads to, decides nothing.
     return not says_all(now) and list(imports_in(then)) != list(imports_in(now))

@@ -41,7 +41,13 @@ from mfsdp_lint.readers.framework_configs import made_by
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.launch_memory import NOTHING, ShellRead, Started
 from mfsdp_lint.readers.programs import upstream_script
-from mfsdp_lint.readers.relevance import TRAINING_PROGRAM, Relevance, trains_nothing
+from mfsdp_lint.readers.relevance import (
+    TRAINING_PROGRAM,
+    Relevance,
+    defines_options,
+    takes_from_megatron,
+    trains_nothing,
+)
 from mfsdp_lint.readers.shell.conversions import IMPORTERS, conversions, imports, loadings_of, with_notices
 from mfsdp_lint.readers.shell.framework_programs import file_of_options, runs_of_framework
 from mfsdp_lint.readers.shell.launch_command import ShellLaunch, given_by, path_of, program_of
@@ -267,8 +273,11 @@ def _kinds(
     """Pair each launch with its configuration; `unfollowed` receives the programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
+    relevance = None if programs is None else programs.asked.relevance
     shapes = [
-        None if launch.hands_on or _trains_nothing(path, launch, sources) else _shape(path, launch, sources)
+        None
+        if launch.hands_on or _is_none_of_megatron(path, launch, sources, relevance)
+        else _shape(path, launch, sources)
         for launch in launches
     ]
     at_place = {launch.span: shape for launch, shape in zip(launches, shapes, strict=True) if shape}
@@ -369,10 +378,17 @@ def _started_by_program(
     return commands(program, programs, given, patience=LONG_PATIENCE if starts else PATIENCE)
 
 
-def _trains_nothing(path: str, launch: ShellLaunch, sources: Sources) -> bool:
+def _is_none_of_megatron(path: str, launch: ShellLaunch, sources: Sources, relevance: Relevance | None) -> bool:
+    """Tell whether a program of the tree trains nothing, or takes options of its own that are called as Megatron's."""
     program = None if launch.started.command else program_of(launch, path, sources)
     text = None if program is None else sources.text_or_none(program)
-    return text is not None and trains_nothing(text)
+    if program is None or text is None:
+        return False
+    if trains_nothing(text):
+        return True
+    if relevance is None or not relevance.reaches(program, defines_options):
+        return False
+    return not relevance.reaches(program, takes_from_megatron)
 
 
 def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:
@@ -456,7 +472,7 @@ def _recipes(
             command=command_of([launch for launch, _ in here]),
         )
         recipe = _configured(base, here, versions, ends)
-        if recipe.kind == "launch" and recipe.command:
+        if recipe.command:
             named = (path_of(each, path, sources, here[0][0].folder) for each in recipe.command.files)
             recipe = replace(recipe, pieces=recipe.pieces | {(each, 0, "") for each in named if each is not None})
         if place.path != path:  # in a script that has this run by itself as well
