@@ -445,7 +445,19 @@ def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Varia
         variants=variants,
         partial=section.open,
         front_end=profile.front_end,
+        bases=frozenset((each, 0, "") for each in _files_of(section) - {path}),
     )
+
+
+def _files_of(section: Section) -> set[str]:
+    """Return the files that wrote what is in a section, or what others replaced there."""
+    found: set[str] = set()
+    for _, leaf in section.leaves():
+        here: Origin | None = leaf.origin
+        while here is not None:
+            found.add(here.span.path)
+            here = here.earlier
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,8 +90,11 @@ class Violation:
     @property
     def severity(self) -> Severity:
         """Severity of the violation. An error becomes a warning if it needs a caller to turn FSDP on by a parameter,
-        or a caller of a helper to want several things at once, or if the recipe's launch script corrects it.
+        or a caller of a helper to want several things at once, or if the recipe's launch script corrects it. What is
+        corrected for all that use a file, which does nothing by itself, is no more than information.
         """
+        if self.completed_by and self.recipe.kind == "configuration":
+            return "info"
         is_open = self.variant.exposed or self.completed_by or (self.recipe.partial and len(self.variant.when) > 1)
         return "warning" if is_open and self.case.severity == "error" else self.case.severity
 
@@ -541,7 +544,7 @@ def completed(
 
 
 def _users(recipe: Recipe, users: Mapping[tuple[str, int], Sequence[Recipe]]) -> Sequence[Recipe]:
-    line = 0 if recipe.kind == "overrides" else recipe.line
+    line = 0 if recipe.kind in ("overrides", "configuration") else recipe.line
     return () if recipe.kind == "launch" else users.get((posixpath.normpath(recipe.path), line), ())
 
 

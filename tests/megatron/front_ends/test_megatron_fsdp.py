@@ -25,6 +25,14 @@ fully_shard_kwargs:
 """
 
 
+def test_a_strategy_that_the_package_does_not_know(project: Project) -> None:
+    text = "from megatron_fsdp import fully_shard\n\n\ndef wrap(model):\n"
+    project.write({"run.py": f"{text}    return fully_shard(module=model, zero_dp_strategy='full_shard')\n"})
+    assert [each.partition(" ")[2] for each in project.told(".")] == ["error MFSDP351"]
+    project.write({"run.py": f"{text}    return fully_shard(module=model, zero_dp_strategy='optim_grads')\n"})
+    assert project.told(".") == []
+
+
 @pytest.mark.parametrize(
     ("strategy", "value"),
     [("0", Known("no_shard")), ("2", Known("optim_grads")), ("3", Known("optim_grads_params")), ("7", UNKNOWN)],

@@ -37,6 +37,13 @@ def test_what_the_options_come_to(project: Project) -> None:
     assert project.told(".") == []
 
 
+def test_what_nobody_writes_is_as_its_class_has_it(project: Project) -> None:
+    project.write({"run.yaml": RUN})
+    assert project.values(
+        "run.yaml", "optimizer.optimizer", "optimizer.optimizer_cpu_offload", "rng.data_parallel_random_init"
+    ) == [Known("adam"), Known(False), Known(False)]
+
+
 def test_sequence_parallelism_needs_tensor_parallelism(project: Project) -> None:
     project.write({"run.yaml": RUN.replace("tensor_model_parallel_size: 2\n", "")})
     assert project.values("run.yaml", "model.sequence_parallel") == [Known(False)]

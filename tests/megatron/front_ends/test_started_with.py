@@ -72,10 +72,47 @@ def test_overrides_behind_a_file_of_nemo_rl(project: Project, words: str, found:
         pytest.param(
             "automodel conf/sft.yaml --distributed.strategy fsdp2 --distributed.ep_size 4", [], id="another strategy"
         ),
+        pytest.param(
+            "automodel conf/sft.yaml --distributed.activation_checkpointing=selective",
+            ["train.sh:1 MFSDP706"],
+            id="a mode",
+        ),
     ],
 )
 def test_options_behind_a_file_of_automodel(project: Project, command: str, found: list[str]) -> None:
     assert told(project, command, sft=AUTOMODEL) == found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("--config conf/rl.yaml", id="the file"),
+        pytest.param('--config "$PWD/conf/${NAME}.yaml" "$@"', id="a name that is put together"),
+    ],
+)
+def test_what_bridge_validates_for_nemo_rl(project: Project, words: str) -> None:
+    offloads = "enabled: true\n    fine_grained_activation_offloading: true\n    offload_modules: [core_attn]"
+    wrong = NEMO_RL.replace("enabled: true", f"{offloads}\n    env_vars: {{NVTE_CPU_OFFLOAD_V1: 'true'}}")
+    project.write({"requirements.txt": "transformer-engine==2.14.1\n"})
+    script = f"NAME=rl\n{GRPO} {words}"
+    assert told(project, script, rl=wrong) == ["conf/rl.yaml:8 MFSDP404"]
+    assert told(project, script, rl=wrong.replace("'true'", "'1'")) == []
+
+
+def test_a_file_is_no_run_where_all_that_use_it_correct_it(project: Project) -> None:
+    custom = NEMO_RL.replace("{overlap_grad_reduce: true}", "{overlap_grad_reduce: true, use_custom_fsdp: true}")
+    corrected = "policy.megatron_cfg.distributed_data_parallel_config.use_custom_fsdp=false"
+    child = (
+        "defaults: base.yaml\npolicy: {megatron_cfg: {distributed_data_parallel_config: {use_custom_fsdp: false}}}\n"
+    )
+    assert told(project, f"{GRPO} --config conf/base.yaml", base=custom) == ["conf/base.yaml:7 MFSDP750"]
+    project.write({"conf/child.yaml": child})
+    for script in (f"{GRPO} --config conf/base.yaml {corrected}", f"{GRPO} --config conf/child.yaml"):
+        project.write({"train.sh": f"{script}\n"})
+        main(["--no-cache", "--target-bridge", "0.6.0", "--output-format", "concise", "--show-info", "."])
+        out = project.capsys.readouterr().out
+        assert "conf/base.yaml:7" in out
+        assert re.findall(r" (error|warning|info) MFSDP750", out) == ["info"]
 
 
 SLIME = (

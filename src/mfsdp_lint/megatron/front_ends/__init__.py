@@ -45,7 +45,7 @@ recipes:
       within: [megatron.bridge.recipes]
     settings:                      key → setting; `*` is any one name. Of two keys for one setting the later line counts
       ddp.*: ddp.*
-      zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}
+      zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}  with `others: true`, any other is a value
       ignored: null                nobody reads it, though a later line would take it
     made:                          what the framework itself sets, in this order
       - set: {env.CUDA_DEVICE_MAX_CONNECTIONS: "8"}
@@ -63,7 +63,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, Refusal, UnknownFrontEnd
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, parse
@@ -89,16 +89,21 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KeyTarget:
-    """A setting that a key sets, and the meanings of the framework's words for its values (none: words are values)."""
+    """A setting that a key sets, and the meanings of the framework's words for its values (none: words are values).
+
+    With `keeps_others`, a word without a meaning is a value as well; else it is not known what it means.
+    """
 
     setting: str
     values: tuple[tuple[Plain, Plain], ...] = ()
+    keeps_others: bool = False
 
     def value(self, written: Value) -> Value:
         """Return the setting's value for a value of the framework."""
         if not self.values or not isinstance(written, Known):
             return written
-        return next((Known(meant) for word, meant in self.values if same(word, written.value)), UNKNOWN)
+        meant = (Known(meant) for word, meant in self.values if same(word, written.value))
+        return next(meant, written if self.keeps_others else UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Line:
             elif pattern != word:
                 return None
         name = rest[-1] if rest else ""
-        return tuple(KeyTarget(each.setting.replace("*", name), each.values) for each in self.targets)
+        return tuple(replace(each, setting=each.setting.replace("*", name)) for each in self.targets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +326,7 @@ def _targets(meant: Any) -> Iterator[KeyTarget]:
         if isinstance(each, dict):
             pairs = each["values"].items() if isinstance(each["values"], dict) else map(tuple, each["values"])
             values = tuple(pairs)
-            yield from (KeyTarget(setting, values) for setting in _list(each["to"]))
+            yield from (KeyTarget(setting, values, each.get("others", False)) for setting in _list(each["to"]))
         else:
             yield KeyTarget(each)
 
