@@ -477,6 +477,10 @@ KEPT = {
         ".gitlab-ci.yml",
         "lint:\n  script: awk '/\"torch_dist\"/ {n++} END {exit !n}' *.py\n",
     ),
+    "a program that waits for a line which start-up prints": (
+        "ops/startup.pl",
+        "while (<>) {\n    if (/the ckpt_format that is set is not/) { print; last; }\n}\n",
+    ),
     "a snapshot of a test": (
         "tests/__snapshots__/test_all.ambr",
         "# name: test_all[train]\n  dict({\n    'ckpt_convert_format': None,\n    'ckpt_format': 'torch_dist',\n  })\n",
@@ -493,6 +497,10 @@ KEPT = {
 }
 LEFT = {
     "a script that looks for a word of its own": ("check.sh", 'nvidia-smi -q | grep -q "True"\nls | grep -v "cfg"\n'),
+    "a program that waits for another line": (
+        "ops/startup.pl",
+        "while (<>) { last if (/setting up the model is done/); }\n",
+    ),
     "another failure": ("nightly/cases.yaml", "- probe: train\n  exit: 1\n  stderr: requires the other format\n"),
     "a list that names another recipe": (
         "nightly/cases.yaml",

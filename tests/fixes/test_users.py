@@ -73,7 +73,27 @@ READING = {
     "another launch": f"{LAUNCH} --tensor-model-parallel-size 2",
     "a script that inherits it": "bash plain.sh",
     "a program that inherits it": "python eval.py",
+    "a program on every rank": "srun --ntasks-per-node=8 /opt/nccl-tests/build/all_reduce_perf -b 2G",
+    "a program of somebody's own": "/opt/health/check --all",
 }
+
+
+@pytest.mark.parametrize("line", ["srun mkdir -p /tmp/cache", "srun -N 2 hostname", "/usr/bin/date"])
+def test_a_tool_that_inherits_a_variable_does_not_read_it(fixed: Fixed, line: str) -> None:
+    assert fixed({"a.sh": f"{EXPORT}{GOOD}\n{line}\n"}, "a.sh") == {"a.sh": f"{GOOD}\n{line}\n"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fixed"), [("{ cat head.sh; echo --seed 1; } > a.sh", False), ("bash head.sh", True)]
+)
+def test_a_script_that_others_continue_keeps_its_end(fixed: Fixed, line: str, is_fixed: bool) -> None:
+    assert bool(fixed({"head.sh": GOOD, "make.sh": f"{line}\n"}, "head.sh", "--select", "MFSDP913")) is is_fixed
+
+
+def test_an_option_that_gives_two_settings_is_removed(fixed: Fixed) -> None:
+    script = f"{LAUNCH} --use-torch-fsdp2 --untie-embeddings-and-output-weights --no-gradient-accumulation-fusion"
+    files = {"a.sh": f"{script} --use-distributed-optimizer --ckpt-format torch_dist\n"}
+    assert fixed(files, "--target-bridge", "0.6.0", "a.sh") == {"a.sh": f"{script} --ckpt-format torch_dist\n"}
 
 
 @pytest.mark.parametrize("line", READING.values(), ids=READING)

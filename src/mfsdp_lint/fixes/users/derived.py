@@ -212,6 +212,16 @@ def maker_of_another(texts: Mapping[str, str], path: str, said: Collection[str],
     return ""
 
 
+def joiner_of(texts: Mapping[str, str], path: str) -> str:
+    """Return who puts another text behind that of a file, as "make.sh continues head.sh"; "" for none."""
+    name = os.path.basename(path)
+    for other, text in texts.items():
+        plain = uncommented(text) if name in text else ""
+        if any(_CAT.search(re.split(r"[;&|]", _line_before(plain, each))[-1]) for each in mentions_of(plain, name)):
+            return f"{other} continues {name}"
+    return ""
+
+
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
     before = _without_separators(_line_before(text, mention))

@@ -15,9 +15,10 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.patterns import lazy_pattern
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.judged import FixRequest, anchors_of
-from mfsdp_lint.fixes.users.derived import is_sourced, is_start, maker_of_another, mentions_of
+from mfsdp_lint.fixes.users.derived import is_sourced, is_start, joiner_of, maker_of_another, mentions_of
 from mfsdp_lint.inputs.mentions import QUOTING, uncommented
 from mfsdp_lint.readers.registry import kind_of
+from mfsdp_lint.readers.shell.launch_command import STARTS_NOTHING, may_start
 from mfsdp_lint.readers.shell.script import Script
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _ASSIGNS = lazy_pattern(r"\$\{(?P<name>\w+):?=")
 _CODE = lazy_pattern(r"(?:.*/)?(?:python[\d.]*|bash|sh|zsh|make|printenv|env)|.*\.(?:py|sh|bash|ipynb)|\./.*")
 """Words of a command that runs code, which may read every variable that it inherits."""
 _PROGRAM = lazy_pattern(r"\$|(?!/(?:usr/)?s?bin/)[^=]*/")
-"""The beginning of a command that is a program of the project: a path, or a variable."""
+"""The beginning of a command that is a program of somebody's own: a path, or a variable."""
 _UNKNOWN = r"\$\{\{[^}\n]*\}\}|\$?\$\{[^}\n]*\}|\$?\$\([^)\n]*\)"
 """A part of a word that is put in when it is run: by a workflow, the shell or make."""
 _SOURCING = lazy_pattern(
@@ -73,6 +74,8 @@ def user_of(
     changed = _changed(path, text, edit)
     spans = (edit.span, *anchors_of(request))
     others = users.search(path, ())
+    if Lines(text).range(edit.span)[0] == len(text) and (joiner := joiner_of(others, path)):
+        return joiner
     pieces = [Lines(users.texts(each.path)).cut(each) for each in spans]
     maker = maker_of_another(others, path, pieces, {each.path for each in spans})
     if maker or changed is None:
@@ -367,4 +370,6 @@ def _runs_code(script: Script, command: Node) -> bool:
         return any(map(_starts_program, re.split(r"[;&|\n]+", words[1])))
     if not words or words[0] in ("source", ".", "cd", "echo", "printf", "cat", "mkdir", "test", "["):
         return False
-    return any(_CODE.fullmatch(word) for word in words)
+    starts_others = may_start(words[0]) and not any(map(STARTS_NOTHING.fullmatch, words))
+    programs = [each for each in words if not each.startswith("-")] if starts_others else words[:1]
+    return any(map(_CODE.fullmatch, words)) or any(map(_PROGRAM.match, programs))
