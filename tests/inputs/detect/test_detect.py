@@ -69,6 +69,26 @@ def test_nothing_to_go_by_is_the_newest_on_the_package_index_and_only_assumed(pr
     assert found.targets[0].assumed
 
 
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("# Runs\n\nWith `megatron-bridge==0.5.1`, in our image.\n", "0.5.1"),
+        ("Megatron-LM at tag `core_v0.18.2`:\n\n    pip install megatron-core==0.18.2\n", "0.18.2"),
+    ],
+)
+def test_a_page_about_the_project_says_it_where_nothing_else_does(project: Project, text: str, version: str) -> None:
+    (target,) = project({"README.md": text}).targets
+    assert version in (target.bridge, target.core)
+    assert target.reason.startswith("README.md:")
+    (target,) = project({"README.md": text, "requirements.txt": "megatron-bridge==0.6.0\n"}).targets
+    assert (target.bridge, target.reason) == ("0.6.0", "requirements.txt:1")
+
+
+def test_a_page_that_names_several_versions_says_none(project: Project) -> None:
+    text = "Tested with megatron-bridge==0.4.2 and megatron-bridge==0.5.1.\n"
+    assert project({"README.md": text}).targets[0].assumed
+
+
 def test_a_lock_file_says_everything_with_its_line(project: Project) -> None:
     found = project({"uv.lock": UV_LOCK})
     assert told(found) == [("0.4.2", "0.17.1", "uv.lock:4")]

@@ -176,6 +176,7 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
         ("Dockerfile", "FROM ghcr.io/lab/megatron-lm:core_v0.17.1 AS base\n", None, "0.17.1"),
         ("Dockerfile", "FROM lab/trainer:core_r0.18.0-cu129\n", None, "0.18.0"),
         ("run.sbatch", "#SBATCH --container-image=/images/lab+mlm+core_v0.19.0.sqsh\n", None, "0.19.0"),
+        ("megatron.def", "%post\n  git clone -b core_v0.17.1 https://github.com/NVIDIA/Megatron-LM\n", None, "0.17.1"),
         ("run.sh", "TAG=core_v0.15.2\ndocker run lab/mlm:$TAG bash go.sh\n", None, "0.15.2"),
         ("run.sh", 'B=/src/Megatron-Bridge\ngit -C "$B" checkout -q v0.5.0\n', "0.5.0", None),
         ("run.sh", "cd vendor/Megatron-Bridge && git fetch --tags\ngit checkout v0.4.2\n", "0.4.2", None),

@@ -19,6 +19,7 @@ from mfsdp_lint.inputs.detect.declared import (
     in_images_of,
     in_locks,
     in_own_set_up,
+    in_pages,
     in_requirements,
     in_requirements_below,
     in_set_up,
@@ -321,6 +322,8 @@ def _everything(
         yield from ((step, found) for found in set_up_by(looked, scripts))
     if not (bridge.versions or core.versions) and (named := in_images_of(looked, [*files, *tables(looked)])):
         yield step, named
+    if not (bridge.versions or core.versions) and (told := in_pages(looked)):
+        yield step, told
     if (len(bridge.versions) > 1 and bridge.step != ASKED) or not (bridge.versions or core.versions):
         found = in_use(looked, files)
         # That the newest release on the index would do says nothing that is not assumed anyway.

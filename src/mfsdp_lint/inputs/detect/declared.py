@@ -384,6 +384,7 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
 DOCKERFILES = (
     *("Dockerfile*", "*.Dockerfile", "Containerfile*", "devcontainer.json"),
     *("docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml", "kustomization.y*ml"),
+    *("*.def", "Singularity*", "Apptainer*"),
 )
 OF_IMAGES = frozenset({".devcontainer", ".docker"})
 """Hidden folders in which people describe the images that they work in."""
@@ -475,11 +476,23 @@ def tables(places: ProjectFolders) -> Iterator[str]:
 def in_images_of(places: ProjectFolders, paths: Iterable[str]) -> NamedVersions | None:
     """Return the Megatron versions in the images that files name or make; None where there are others too."""
     texts = [(path, text) for path in paths if _TELLING.search(text := places.text(path))]
-    found = [each for path, text in texts for each in (*_in_images(path, text), *_installed(path, _set_up_in(text)))]
-    found = [each for each in found if each.bridge or each.core]
-    return found[0] if len({(each.bridge, each.core) for each in found}) == 1 else None
+    found = (each for path, text in texts for each in (*_in_images(path, text), *_installed(path, _set_up_in(text))))
+    return _agreed(found)
 
 
+def in_pages(places: ProjectFolders) -> NamedVersions | None:
+    """Return the Megatron version that the project's README says; None where it names different ones."""
+    texts = ((path, places.text(path).translate(_MARKS)) for path in places.files("README*"))
+    return _agreed(each for path, text in texts for each in (*_installed(path, text), *_in_images(path, text)))
+
+
+def _agreed(found: Iterable[NamedVersions]) -> NamedVersions | None:
+    megatron = [each for each in found if each.bridge or each.core]
+    return megatron[0] if len({(each.bridge, each.core) for each in megatron}) == 1 else None
+
+
+_MARKS = str.maketrans("`*()", "    ")
+"""Marks of a page around the name of a package, or a tag."""
 _SETS_UP = lazy_pattern(r"pip_install\([^()]*\)|^.*\b(?:pip3? install|git\s+(?:-\S+\s+)*clone)\b.*", re.MULTILINE)
 """Lines of a Python file about how an image is made: `run_commands("git clone -b v0.6.0 …")` of Modal, and the like."""
 
