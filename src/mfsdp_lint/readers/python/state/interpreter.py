@@ -75,6 +75,14 @@ UNITS_OF_A_RECIPE = 1_000
 """Work of taking the settings of a recipe out and of judging them, in objects that are made in that time."""
 
 
+def _stays_unknown(change: Place) -> bool:
+    """Tell whether a change leaves a part of an unknown object as unknown as it was: nobody finds a difference."""
+    owner, fields, key, old = change
+    now = fields.get(key, MISSING)
+    parts = now.options if isinstance(now, Choice) else () if now is MISSING else (now,)
+    return isinstance(owner, Unknown) and all(isinstance(each, Unknown) for each in (old, *parts))
+
+
 class Interpreter:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
@@ -268,7 +276,9 @@ class Interpreter:
 
     def _keep_apart(self, module: Module) -> None:
         """Note what a module's top level changed of other modules, and undo it where that is not followed."""
-        journal = [each for each in self.path.journal if self._home(each[0]) not in (None, module)]
+        journal = [
+            each for each in self.path.journal if self._home(each[0]) not in (None, module) and not _stays_unknown(each)
+        ]
         if not journal:
             return
         file = os.path.abspath(module.path)
