@@ -13,6 +13,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.versions import resolve_target
 from mfsdp_lint.readers.python.entries.entries import functions
 from mfsdp_lint.readers.python.entries.running import evaluate
+from mfsdp_lint.readers.python.eval.imports import import_now
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.python.state.interpreter import Interpreter
@@ -114,6 +115,20 @@ def test_a_name_that_was_imported_before_the_change_keeps_its_meaning(tmp_path: 
     found = known(tmp_path, "early", "late", patcher=patcher, early=early, late=late)
     assert found["early.recipe"][FORMAT] == "torch_dist"
     assert "late.recipe" not in found
+
+
+def test_what_stays_unknown_is_changed_for_nobody(tmp_path: Path) -> None:
+    shared = "import logging\nfrom elsewhere import use\n\nlogger = logging.getLogger(__name__)\nlogger.info('x')\n"
+    (tmp_path / "shared.py").write_text(f"{shared}\n\ndef tell():\n    use(logger)\n")
+    for name, text in {"user": "shared.tell()", "writer": "shared.logger.level = 3"}.items():
+        (tmp_path / f"{name}.py").write_text(f"import shared\n\n{text}\n")
+    interp = Interpreter(ModuleFinder(Sources()), load_knowledge(resolve_target("0.3.1")))
+    interp.followed = frozenset()
+    for name in ("user", "writer"):
+        module = interp.finder.load(str(tmp_path / f"{name}.py"))
+        assert module is not None
+        import_now(interp, module)
+    assert interp.affected.keys() == {str(tmp_path / "writer.py")}
 
 
 def test_a_registry_has_what_the_program_imports(tmp_path: Path) -> None:
