@@ -451,13 +451,8 @@ def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Varia
 
 def _files_of(section: Section) -> set[str]:
     """Return the files that wrote what is in a section, or what others replaced there."""
-    found: set[str] = set()
-    for _, leaf in section.leaves():
-        here: Origin | None = leaf.origin
-        while here is not None:
-            found.add(here.span.path)
-            here = here.earlier
-    return found
+    origins = (leaf.origin for _, leaf in section.leaves() if leaf.origin is not None)
+    return {each.span.path for origin in origins for each in origin.chain()}
 
 
 @dataclass(frozen=True, slots=True)

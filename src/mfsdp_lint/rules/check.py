@@ -90,8 +90,9 @@ class Violation:
     @property
     def severity(self) -> Severity:
         """Severity of the violation. An error becomes a warning if it needs a caller to turn FSDP on by a parameter,
-        or a caller of a helper to want several things at once, or if the recipe's launch script corrects it. What is
-        corrected for all that use a file, which does nothing by itself, is no more than information.
+        or a caller of a helper to want several things at once, or if the recipe's launch script corrects it. A
+        file of a configuration does nothing by itself, and is judged again in each run of it: what one of them corrects
+        is no more than information.
         """
         if self.completed_by and self.recipe.kind == "configuration":
             return "info"

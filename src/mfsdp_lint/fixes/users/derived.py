@@ -217,20 +217,24 @@ def joiner_of(texts: Mapping[str, str], path: str) -> str:
     name = os.path.basename(path)
     for other, text in texts.items():
         plain = uncommented(text) if name in text else ""
-        if any(_CAT.search(re.split(r"[;&|]", _line_before(plain, each))[-1]) for each in mentions_of(plain, name)):
+        if any(_CAT.search(_command_before(plain, each)) for each in mentions_of(plain, name)):
             return f"{other} continues {name}"
     return ""
 
 
 def _edits(text: str, mention: re.Match[str], words: Collection[str]) -> bool:
     """Tell whether a command changes a file's text, by its lines or by the last part of one of the words."""
-    before = _without_separators(_line_before(text, mention))
-    command = re.split(r"[;&|]", before)[-1]
+    command = _command_before(text, mention)
     if _CAT.search(command):
         after = _without_separators(text[mention.end() :].partition("\n")[0].lstrip("\"'"))
         command = re.split(r"[;&]", after)[0].lstrip().removeprefix("|").partition("|")[0]
     tool = _TEXT_TOOL.search(command)
     return tool is not None and (any(tool.groups()) or any(each in command.lower() for each in _parts(words)))
+
+
+def _command_before(text: str, mention: re.Match[str]) -> str:
+    """Return the command in front of a file's name."""
+    return re.split(r"[;&|]", _without_separators(_line_before(text, mention)))[-1]
 
 
 def _without_separators(text: str) -> str:

@@ -257,7 +257,7 @@ _LOOKS = lazy_pattern(
 """A line with a command, or a key of a hook, behind which a text is that is looked for."""
 _PIECE = lazy_pattern(r"\A:[ \t]+(?P<whole>.+)|'(?P<plain>[^']{1,1000})'|\"(?P<escaped>(?:[^\"\\]|\\.){1,1000})\"")
 _OF_AWK = lazy_pattern(r"/((?:[^/\\]|\\.){1,1000})/")
-_OF_PERL = lazy_pattern(r"(?:=~|!~|\b(?:if|unless|while)[ ]?\()[ ]*m?/(?P<said>(?:[^/\\\n]|\\.){1,1000})/")
+_OF_PERL = lazy_pattern(r"(?:=~|!~|\b(?:if|unless|while)[ ]?\()[ ]*m?/((?:[^/\\\n]|\\.){1,1000})/")
 
 
 _SHORTEST = 6
@@ -306,7 +306,7 @@ def _sought(text: str) -> tuple[str, ...]:
             said = piece["plain"] or piece["escaped"] or piece["whole"].strip("'\"")
             said = said.replace("\\\\", "\\").replace('\\"', '"') if piece["escaped"] else said
             found += [said, *_OF_AWK.findall(said)]
-    found += [each["said"] for each in _OF_PERL.finditer(text)]
+    found += _OF_PERL.findall(text)
     return tuple(dict.fromkeys(found))
 
 

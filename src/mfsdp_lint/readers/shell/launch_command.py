@@ -313,7 +313,7 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
     exported = _option(words, at, several)
     if exported is not None and not text.startswith("--export "):
         if text.startswith("--export") and not before.isdisjoint(_OF_SLURM):
-            _left_out(plain(exported), environment)
+            _left_out(plain(exported).split(","), "ALL", environment)
         _exports(exported, environment)
         return
     word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
@@ -394,18 +394,18 @@ def _only_assignments(words: Sequence[Text], at: int) -> bool:
     return False
 
 
-def _left_out(exported: str, environment: Environment) -> None:
-    """Take away the variables that Slurm does not pass on: all but those that are named, without `ALL` (srun(1))."""
-    names = exported.split(",")
-    if "ALL" not in names and HOLE not in exported:
-        environment.update(dict.fromkeys(each for each in table().variables if each not in names))
+def _left_out(named: Sequence[str], every: str, environment: Environment) -> None:
+    """Take away the variables that a scheduler does not pass on: all but those that are named, without the word for
+    `every` one (srun(1), bsub(1)).
+    """
+    if every not in named and not any(HOLE in each for each in named):
+        environment.update(dict.fromkeys(each for each in table().variables if each not in named))
 
 
 def _of_lsf(word: Text, environment: Environment) -> None:
-    """Read `bsub -env "all, ~A, B=value"`: without `all` a job gets nothing but what is named (bsub(1))."""
+    """Read `bsub -env "all, ~A, B=value"` (bsub(1))."""
     parts = [each.strip() for each in plain(word).split(",")]
-    if "all" not in parts and HOLE not in plain(word):
-        environment.update(dict.fromkeys(each for each in table().variables if each not in parts))
+    _left_out(parts, "all", environment)
     environment.update(dict.fromkeys(each[1:] for each in parts if each.startswith("~")))
     _exports(word, environment)
 

@@ -273,10 +273,9 @@ def _kinds(
     """Pair each launch with its configuration; `unfollowed` receives the programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
-    relevance = None if programs is None else programs.asked.relevance
     shapes = [
         None
-        if launch.hands_on or _is_none_of_megatron(path, launch, sources, relevance)
+        if launch.hands_on or _is_none_of_megatron(path, launch, sources, programs)
         else _shape(path, launch, sources)
         for launch in launches
     ]
@@ -378,17 +377,15 @@ def _started_by_program(
     return commands(program, programs, given, patience=LONG_PATIENCE if starts else PATIENCE)
 
 
-def _is_none_of_megatron(path: str, launch: ShellLaunch, sources: Sources, relevance: Relevance | None) -> bool:
+def _is_none_of_megatron(path: str, launch: ShellLaunch, sources: Sources, programs: Programs | None) -> bool:
     """Tell whether a program of the tree trains nothing, or takes options of its own that are called as Megatron's."""
     program = None if launch.started.command else program_of(launch, path, sources)
-    text = None if program is None else sources.text_or_none(program)
-    if program is None or text is None:
+    if program is None or (text := sources.text_or_none(program)) is None:
         return False
-    if trains_nothing(text):
-        return True
-    if relevance is None or not relevance.reaches(program, defines_options):
-        return False
-    return not relevance.reaches(program, takes_from_megatron)
+    if programs is None or trains_nothing(text):
+        return trains_nothing(text)
+    reaches = programs.asked.relevance.reaches
+    return reaches(program, defines_options) and not reaches(program, takes_from_megatron)
 
 
 def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:

@@ -420,9 +420,8 @@ class ScriptRunner:
         if isinstance(found, InnerScript):
             self._inner(found, seen, container, passed)
         elif found is not None and (place := self._here()) is not None:
-            environment = {
-                **({} if found.fresh else seen.environment()), **passed, **variables_of(found.environment, passed)
-            }  # fmt: skip
+            inherited = {} if found.fresh else seen.environment()
+            environment = {**inherited, **passed, **variables_of(found.environment, passed)}
             if submits_job(found) and self.file(found.program, seen) is None:
                 found, environment = as_job(found, environment)
             behind = () if self.at is None else tuple(words_cut_off(*self.at))
